@@ -1,0 +1,1 @@
+"""The only room that imports boto3 or urllib3."""

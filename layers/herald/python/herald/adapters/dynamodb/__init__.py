@@ -1,0 +1,1 @@
+"""The Tasks table: keys, items, the log, the webhooks."""

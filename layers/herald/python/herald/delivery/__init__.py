@@ -1,0 +1,1 @@
+"""Webhooks: cursor, message, signing, URL policy, retry, one attempt."""

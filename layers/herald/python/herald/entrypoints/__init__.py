@@ -1,0 +1,1 @@
+"""Lambda event in, Lambda response out: parse, loop, report partial failures."""

@@ -1,0 +1,223 @@
+"""A task is a header and a log: folding the log into a Task, and appending to it behind a fence.
+
+Whoever finds the next number free has seen everything before it. Whoever finds it taken reads on, looks at the header
+again, and asks its fence whether it may still write: a run that meets a foreign run, turn or terminal entry is a zombie
+and stops.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from herald.ports import Clock, Ids, TaskLog, Unavailable
+from herald.protocol import codec
+from herald.protocol.states import TaskState, may_follow
+from herald.records import Entry, Header, TaskRef
+
+JsonObject = dict[str, Any]
+
+CONFLICT_BOUND = 1_000  # ms for which a lost race for a number is run again
+
+
+class Fenced(Exception):
+    """This writer may write no more: the task has ended, or another turn or run has taken over."""
+
+
+def fold(ref: TaskRef, entries: Iterable[Entry]) -> JsonObject:
+    """The A2A Task (ProtoJSON) that a log, read from entry 0, amounts to.
+
+    ``history`` holds the message of every message entry and of every status that another one has followed, in log
+    order; ``artifacts`` holds each artifact with its chunks joined. The same entries give the same Task, key order
+    included, so that its JSON may be signed and sent twice.
+
+    Raises:
+        ValueError: the entries don't begin with the message that made the task.
+    """
+    context_id = ""
+    status: JsonObject = {}
+    history: list[JsonObject] = []
+    current: int | None = None  # where the message of the last status stands in history
+    artifacts: dict[str, JsonObject] = {}
+    metadata: JsonObject = {}
+    for entry in entries:
+        if entry.kind == "run":
+            continue
+        body = codec.loads(entry.body)
+        if entry.kind == "message":
+            if not status:
+                context_id = body["message"]["contextId"]
+                status = {"state": TaskState.SUBMITTED.value, "timestamp": codec.timestamp(entry.at)}
+            history.append(body["message"])
+        elif entry.kind == "status":
+            update = body["statusUpdate"]
+            status, current = update["status"], None
+            metadata.update(update.get("metadata", {}))
+            if "message" in status:
+                current = len(history)
+                history.append(status["message"])
+        else:
+            _join(artifacts, body["artifactUpdate"])
+    if not status:
+        raise ValueError("a log begins with a message entry")
+    if current is not None:
+        del history[current]
+    task: JsonObject = {"id": ref.task_id, "contextId": context_id, "status": status}
+    if artifacts:
+        task["artifacts"] = list(artifacts.values())
+    if history:
+        task["history"] = history
+    if metadata:
+        task["metadata"] = metadata
+    return task
+
+
+def _join(artifacts: dict[str, JsonObject], update: JsonObject) -> None:
+    chunk = update["artifact"]
+    known = artifacts.get(chunk["artifactId"])
+    if known is None or not update.get("append"):
+        artifacts[chunk["artifactId"]] = dict(chunk)
+        return
+    joined = {**known, **chunk, "parts": known["parts"] + chunk["parts"]}
+    if "metadata" in known and "metadata" in chunk:
+        joined["metadata"] = {**known["metadata"], **chunk["metadata"]}
+    artifacts[chunk["artifactId"]] = joined
+
+
+Make = Callable[[int, str], Entry]  # (number, writer) -> the entry to be written
+Fence = Callable[[Header], None]  # raises when the header doesn't let this writer go on
+
+
+class Appender:
+    """Appends to one task's log for one writer.
+
+    Args:
+        header: as read last; kept up to date by what is appended here.
+        end: number of the last entry that is known.
+        fence: is asked about each header that is read anew; raises to stop the writer.
+    """
+
+    def __init__(self, log: TaskLog, clock: Clock, ids: Ids, header: Header, end: int, fence: Fence) -> None:
+        self._log = log
+        self._clock = clock
+        self._ids = ids
+        self._fence = fence
+        self.header = header
+        self.end = max(end, header.end)
+
+    def put(self, make: Make) -> Entry:
+        """Append an entry that leaves the header alone: an artifact chunk. One write when nobody interferes."""
+        return self._append(make, lambda entry: self._log.put(self.header.ref, entry, self.header.expires_second))
+
+    def commit(
+        self,
+        make: Make,
+        after: Callable[[Header, Entry], Header],
+        *,
+        first: Make | None = None,
+        once: tuple[str, str] | None = None,
+    ) -> Entry:
+        """Append an entry and change the header with it, in one transaction.
+
+        ``first`` is an entry that goes right before it; ``once`` as in ``TaskLog.commit``. The entry of ``make`` is
+        returned.
+
+        Raises:
+            Fenced: or what else the fence raises.
+            Unavailable: others kept taking the number for a second.
+        """
+
+        def write(entry: Entry) -> bool:
+            entries = [entry]
+            if first is not None:
+                entries = [first(entry.number, self._ids.token()), replace(entry, number=entry.number + 1)]
+            changed = after(self.header, entries[-1])
+            if not self._log.commit(self.header, changed, entries, once):
+                return False
+            self.header = changed
+            self.end = entries[-1].number - 1
+            return True
+
+        return self._append(make, write)
+
+    def _append(self, make: Make, write: Callable[[Entry], bool]) -> Entry:
+        writer = self._ids.token()
+        give_up = self._clock.now() + CONFLICT_BOUND
+        pause = 0.0
+        while True:
+            entry = make(self.end + 1, writer)
+            if write(entry):
+                self.end += 1
+                return entry if entry.number == self.end else replace(entry, number=self.end)
+            if (mine := self._read_on(writer)) is not None:
+                return mine
+            if self._clock.now() >= give_up:
+                raise Unavailable(f"task {self.header.ref.task_id} is being changed too often")
+            self._clock.sleep(random.uniform(0, pause))  # noqa: S311 - jitter
+            pause = min(0.2, pause * 2 or 0.01)
+
+    def _read_on(self, writer: str) -> Entry | None:
+        """Learn what others have written; the entry of ours among it, when the answer to its write was lost."""
+        mine = None
+        for entry in self._log.read(self.header.ref, after=self.end):
+            self.end = entry.number
+            if entry.writer == writer:
+                mine = entry
+        header = self._log.header(self.header.ref)
+        if header is None:
+            raise Fenced("the task has expired")
+        self.header = header
+        if mine is None:
+            self._fence(header)
+        return mine
+
+
+def same_run(turn: int, run: int) -> Fence:
+    """The fence of an agent's run: it stops at a terminal entry and at any other turn or run."""
+
+    def check(header: Header) -> None:
+        if header.terminal or header.turn != turn or header.run != run:
+            raise Fenced(f"turn {turn}, run {run} is over: the task is {header.state}")
+
+    return check
+
+
+def status_entry(
+    header: Header,
+    number: int,
+    writer: str,
+    state: TaskState,
+    at: int,
+    *,
+    run: int = -1,
+    message: JsonObject | None = None,
+    metadata: JsonObject | None = None,
+    traceparent: str = "",
+) -> Entry:
+    """A status entry with its wire body (TaskStatusUpdateEvent, specification section 4.2.1).
+
+    Raises:
+        ValueError: the state may not follow the header's.
+    """
+    if not may_follow(header.state, state):
+        raise ValueError(f"{state} may not follow {header.state}")
+    status: JsonObject = {"state": state.value}
+    if message is not None:
+        status["message"] = message
+    status["timestamp"] = codec.timestamp(at)
+    update: JsonObject = {"taskId": header.ref.task_id, "contextId": header.context_id, "status": status}
+    if metadata:
+        update["metadata"] = metadata
+    return Entry(
+        number=number,
+        kind="status",
+        body=codec.dumps({"statusUpdate": update}),
+        at=at,
+        writer=writer,
+        turn=header.turn,
+        run=run,
+        state=state,
+        traceparent=traceparent,
+    )

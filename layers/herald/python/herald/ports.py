@@ -1,0 +1,164 @@
+"""What Herald needs of the world, as Protocols. Adapters implement them; tests' fakes do too, under one contract suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from herald.records import Attempt, Doorbell, Due, Entry, Header, TakenSend, TaskRef, Webhook
+
+
+class Clock(Protocol):
+    def now(self) -> int:
+        """Milliseconds since 1970, UTC."""
+
+    def sleep(self, seconds: float) -> None: ...
+
+
+class Ids(Protocol):
+    def token(self) -> str:
+        """26 random URL-safe characters (lower-case base32 of 16 random bytes)."""
+
+
+class TaskLog(Protocol):
+    """Tasks: a header and a log each. Every read is strongly consistent.
+
+    A task past its ``expires_second`` doesn't exist, deleted yet or not. Bodies above 300 KB lie in the bucket, unseen
+    by callers. Throttling and time-outs are raised as ``Unavailable`` after the adapter's own bounded retries.
+    """
+
+    def create(self, header: Header, message: Entry, webhook: Webhook | None) -> bool:
+        """Write header, entry 0 and the webhook in one transaction; False, and nothing written, if the header exists."""
+
+    def header(self, ref: TaskRef) -> Header | None: ...
+
+    def read(self, ref: TaskRef, after: int = -1, limit: int | None = None) -> list[Entry]:
+        """The entries ``after + 1, after + 2, …`` without a gap, at most ``limit``; [] when there are none.
+
+        A page with a gap is read again; what lies beyond a gap that stays is left out.
+        """
+
+    def put(self, ref: TaskRef, entry: Entry, expires_second: int) -> bool:
+        """Write one artifact entry if its number is free; False if it is taken. One conditional put."""
+
+    def commit(
+        self, before: Header, after: Header, entries: Sequence[Entry], once: tuple[str, str] | None = None
+    ) -> bool:
+        """Write entries and the header in one transaction; False, and nothing written, if anything stands in the way.
+
+        Conditions: each entry's number is free; the stored header still has ``before``'s state, turn, run and
+        status_number. ``once`` is (hash, content hash) of a follow-up message: its MSG item must be absent.
+        """
+
+    def taken(self, ref: TaskRef, once: str) -> TakenSend | None:
+        """What a follow-up with this hash became, if one was taken."""
+
+    def defer(self, before: Header, due_at: int | None) -> bool:
+        """Move a header's ``due_at`` on; False if the header's turn, run or state has changed since ``before``."""
+
+
+class Webhooks(Protocol):
+    """Push notification configs. Every read is strongly consistent."""
+
+    def get(self, ref: TaskRef, config_id: str) -> Webhook | None: ...
+
+    def list(self, ref: TaskRef) -> list[Webhook]:
+        """All webhooks of a task, by config_id."""
+
+    def put(self, webhook: Webhook) -> None:
+        """Create, or replace whatever has this config_id."""
+
+    def delete(self, ref: TaskRef, config_id: str) -> None:
+        """Idempotent."""
+
+    def update(self, before: Webhook, after: Webhook) -> bool:
+        """Write what differs, in one conditional update; False if the webhook is gone, replaced or moved on.
+
+        Conditions: stored ``key`` and ``cursor`` and ``snapshot_due`` equal ``before``'s; ``state`` too where it differs
+        between the two. Fields that are equal in both aren't written, so a concurrent change of them stands.
+        """
+
+    def record(self, webhook: Webhook, attempt: Attempt) -> None:
+        """Keep a failed attempt for 30 days."""
+
+    def attempts(self, webhook: Webhook) -> list[Attempt]:
+        """The failed attempts that are kept, in order."""
+
+
+class DueIndex(Protocol):
+    def due(self, now: int) -> Iterable[Due]:
+        """What must be looked at by ``now``, over all shards; eventually consistent, so callers read the item itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """A doorbell to be rung. Rings with the same ``dedup`` within 5 minutes may become one."""
+
+    doorbell: Doorbell
+    dedup: str
+
+
+class Doorbells(Protocol):
+    def ring(self, rings: Sequence[Ring]) -> None:
+        """Queue doorbells, group = webhook key, any number of them. Raises Unavailable if one couldn't be queued."""
+
+    def hide(self, receipt: str, seconds: int) -> None:
+        """Let a received doorbell come back after this long; its group waits meanwhile."""
+
+
+class WorkerLauncher(Protocol):
+    def start(self, ref: TaskRef, turn: int, created_at: int) -> None:
+        """Start the execution of a turn; one that was started before is done."""
+
+    def stop(self, ref: TaskRef, turn: int, created_at: int) -> None:
+        """Stop the execution of a turn if it runs; nothing if it doesn't."""
+
+
+class Resolver(Protocol):
+    def resolve(self, host: str, port: int, timeout: float) -> list[str]:
+        """All A and AAAA addresses. Raises TransportFailure("dns_error") when there are none in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a receiver answered: status, lower-case headers, head of the body (at most 16 KiB), duration."""
+
+    status: int
+    headers: Mapping[str, str]
+    head: bytes
+    milliseconds: int
+
+
+class TransportFailure(Exception):
+    """A POST that got no answer; ``outcome`` is a failure class of herald.delivery.retry, ``milliseconds`` its length."""
+
+    def __init__(self, outcome: str, milliseconds: int = 0) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
+        self.milliseconds = milliseconds
+
+
+class WebhookTransport(Protocol):
+    def post(self, url: str, address: str, headers: Mapping[str, str], body: bytes, seconds: float) -> Answer:
+        """POST to a vetted address under the URL's host name: no redirects, no proxies, no reuse across webhooks.
+
+        Raises TransportFailure.
+        """
+
+
+class Signer(Protocol):
+    def sign(self, tenant: str, message_id: str, second: int, body: bytes) -> list[str]:
+        """Standard Webhooks signatures with the tenant's own keys, newest first: ``["v1a,…"]``."""
+
+
+class Sealer(Protocol):
+    """Authenticated encryption, bound to where the text lies (``place``, e.g. the item's key)."""
+
+    def seal(self, plain: str, place: str) -> str: ...
+
+    def open(self, sealed: str, place: str) -> str: ...
+
+
+class Unavailable(Exception):
+    """A service of ours didn't answer, or throttled, beyond the bounded retries. Never a receiver's fault."""

@@ -1,0 +1,177 @@
+"""The records that rooms hand to each other: a task's header and log entries, a webhook, its attempts, its doorbells.
+
+All times are UTC. ``*_at`` are whole milliseconds since 1970 unless the name ends in ``_second``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Literal, Self
+
+from herald.protocol.states import INTERRUPTED, TERMINAL, TaskState
+
+Kind = Literal["message", "run", "status", "artifact"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling: both parts come from verified facts, or from the one anonymous owner of a local stack."""
+
+    tenant: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRef:
+    """Where a task lies. The owner is part of it, so that nobody can reach another owner's task."""
+
+    tenant: str
+    owner: str
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a task's log, never changed after it is written.
+
+    ``body`` is JSON text. For ``status`` and ``artifact`` it is exactly what goes on the wire, a StreamResponse
+    (``{"statusUpdate":…}``, ``{"artifactUpdate":…}``). For ``message`` it is
+    ``{"message":…,"metadata":…,"acceptedOutputModes":[…]}``, the last two only when the request had them. For ``run``
+    it is ``{}``, or ``{"checkpoint":…}`` where a run ended with one.
+    """
+
+    number: int
+    kind: Kind
+    body: str
+    at: int
+    writer: str  # unique to this entry: an entry found with it was written by whoever made it
+    turn: int  # number of the message entry that opened the turn
+    run: int = -1  # number of the run entry it belongs to; -1 outside a run
+    state: TaskState | None = None  # of a status entry
+    traceparent: str = ""
+
+    @property
+    def ends_task(self) -> bool:
+        return self.state in TERMINAL
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The small item that is rewritten when a task's state, turn or run changes."""
+
+    ref: TaskRef
+    context_id: str
+    state: TaskState
+    status_at: int
+    status_number: int  # of the last status entry; -1 before the first
+    turn: int
+    run: int  # of the last run entry; -1 before the first of the turn
+    end: int  # number of the last entry that this header knows of; artifacts may lie beyond it
+    created_at: int
+    end_by: int  # a task that is still open then is ended (MaxTaskAge)
+    expires_second: int  # past it the task doesn't exist
+    due_at: int | None  # when sweep looks at it; None when nothing is left to do
+    send_hash: str = ""  # SHA-256 of the message that made it
+
+    @property
+    def terminal(self) -> bool:
+        return self.state in TERMINAL
+
+    @property
+    def interrupted(self) -> bool:
+        return self.state in INTERRUPTED
+
+    def with_status(self, entry: Entry, *, due_at: int | None) -> Self:
+        """This header after a status entry. A terminal state leaves nothing due."""
+        if entry.state is None:
+            raise ValueError(f"entry {entry.number} has no state")
+        return replace(
+            self,
+            state=entry.state,
+            status_at=entry.at,
+            status_number=entry.number,
+            end=entry.number,
+            due_at=None if entry.ends_task else due_at,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TakenSend:
+    """A follow-up message that was taken: the number of its log entry, and the SHA-256 of the message."""
+
+    number: int
+    content_hash: str
+
+
+class WebhookState(StrEnum):
+    ACTIVE = "active"
+    FAILING = "failing"
+    PAUSED = "paused"
+    DISABLED = "disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A push notification config and its cursor. ``cursor`` is the number of the last entry that is dealt with."""
+
+    ref: TaskRef
+    config_id: str
+    key: str  # 26 random URL-safe characters, new at each creation or replacement
+    url: str
+    sealed: str  # token and authentication, sealed; "" when the client gave neither
+    cursor: int
+    snapshot: int  # number that the first notification folds up to
+    snapshot_due: bool
+    created_at: int
+    expires_second: int
+    state: WebhookState = WebhookState.ACTIVE
+    reason: str = ""  # why it is disabled
+    failures: int = 0  # in a row
+    attempt: int = 0  # of the notification in flight; counts on over redeliveries
+    next_attempt_at: int = 0
+    due_at: int | None = None
+    delivered: int = 0
+    first_success_at: int = 0
+    last_success_at: int = 0
+    wire: str = "1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What a client gave to be shown to its receiver. Never logged: the representation holds none of it."""
+
+    token: str = field(default="", repr=False)
+    scheme: str = ""
+    credentials: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A failed attempt at a webhook."""
+
+    number: int  # of the log entry (or snapshot)
+    attempt: int  # 1 for the first
+    outcome: str  # a failure class, see herald.delivery.retry
+    status: int  # HTTP status; 0 when there was none
+    milliseconds: int
+    head: str  # head of the response, at most 4 KiB; "" for a refused target
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Doorbell:
+    """What is queued: which webhook to look at. It carries no notification; losing or doubling one is harmless."""
+
+    ref: TaskRef
+    config_id: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """An item of the due index: a task (``config_id`` is None) or a webhook that must be looked at."""
+
+    ref: TaskRef
+    config_id: str | None
+    due_at: int

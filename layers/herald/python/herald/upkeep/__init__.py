@@ -1,0 +1,1 @@
+"""What sweep decides: what is due and what is to be done about it."""

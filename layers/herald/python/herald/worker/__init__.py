@@ -1,0 +1,1 @@
+"""Runs an agent for one turn of a task."""
