@@ -1,4 +1,4 @@
-"""What Herald needs of the world, as Protocols. Adapters implement them; tests' fakes do too, under one contract suite."""
+"""What Herald needs of the world, as Protocols: adapters and tests' fakes implement them under one contract suite."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TaskLog(Protocol):
     """
 
     def create(self, header: Header, message: Entry, webhook: Webhook | None) -> bool:
-        """Write header, entry 0 and the webhook in one transaction; False, and nothing written, if the header exists."""
+        """Write header, entry 0 and webhook in one transaction; False, and nothing written, if the header exists."""
 
     def header(self, ref: TaskRef) -> Header | None: ...
 
@@ -75,20 +75,20 @@ class Webhooks(Protocol):
     def update(self, before: Webhook, after: Webhook) -> bool:
         """Write what differs, in one conditional update; False if the webhook is gone, replaced or moved on.
 
-        Conditions: stored ``key`` and ``cursor`` and ``snapshot_due`` equal ``before``'s; ``state`` too where it differs
-        between the two. Fields that are equal in both aren't written, so a concurrent change of them stands.
+        Conditions: stored ``key`` and ``cursor`` and ``snapshot_due`` equal ``before``'s; ``state`` too where it
+        differs between the two. Fields that are equal in both aren't written, so a concurrent change of them stands.
         """
 
     def record(self, webhook: Webhook, attempt: Attempt) -> None:
         """Keep a failed attempt for 30 days."""
 
-    def attempts(self, webhook: Webhook) -> list[Attempt]:
+    def attempts(self, webhook: Webhook) -> Sequence[Attempt]:
         """The failed attempts that are kept, in order."""
 
 
 class DueIndex(Protocol):
     def due(self, now: int) -> Iterable[Due]:
-        """What must be looked at by ``now``, over all shards; eventually consistent, so callers read the item itself."""
+        """What must be looked at by ``now``, over all shards; eventually consistent: callers read the item itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,8 @@ class Doorbells(Protocol):
 
 
 class WorkerLauncher(Protocol):
+    """``created_at`` is the ``at`` of the message entry that opened the turn; its second is in the execution's name."""
+
     def start(self, ref: TaskRef, turn: int, created_at: int) -> None:
         """Start the execution of a turn; one that was started before is done."""
 
@@ -130,8 +132,8 @@ class Answer:
     milliseconds: int
 
 
-class TransportFailure(Exception):
-    """A POST that got no answer; ``outcome`` is a failure class of herald.delivery.retry, ``milliseconds`` its length."""
+class TransportFailure(Exception):  # noqa: N818 - a word of the field
+    """A POST that got no answer: ``outcome`` is a failure class of herald.delivery.retry."""
 
     def __init__(self, outcome: str, milliseconds: int = 0) -> None:
         super().__init__(outcome)
@@ -153,12 +155,15 @@ class Signer(Protocol):
 
 
 class Sealer(Protocol):
-    """Authenticated encryption, bound to where the text lies (``place``, e.g. the item's key)."""
+    """Authenticated encryption, bound to where the text lies (``place``, e.g. the item's key).
+
+    ``open`` raises ValueError for a text that was changed, sealed elsewhere, or whose key is gone.
+    """
 
     def seal(self, plain: str, place: str) -> str: ...
 
     def open(self, sealed: str, place: str) -> str: ...
 
 
-class Unavailable(Exception):
+class Unavailable(Exception):  # noqa: N818 - a word of the field
     """A service of ours didn't answer, or throttled, beyond the bounded retries. Never a receiver's fault."""
