@@ -5,6 +5,7 @@ All times are UTC. ``*_at`` are whole milliseconds since 1970 unless the name en
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, Self
@@ -136,6 +137,12 @@ class Webhook:
     last_success_at: int = 0
     wire: str = "1.0"
 
+    @property
+    def place(self) -> str:
+        """What its sealed secrets are bound to. The URL is part of it: a changed URL is never shown them."""
+        ref = self.ref
+        return json.dumps([ref.tenant, ref.owner, ref.task_id, self.config_id, self.key, self.url])
+
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
@@ -144,6 +151,19 @@ class Secrets:
     token: str = field(default="", repr=False)
     scheme: str = ""
     credentials: str = field(default="", repr=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.token or self.scheme or self.credentials)
+
+    def to_text(self) -> str:
+        """The text that is sealed into ``Webhook.sealed``, bound to ``Webhook.place``."""
+        return json.dumps([self.token, self.scheme, self.credentials])
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """The other way round, of an opened text."""
+        token, scheme, credentials = json.loads(text)
+        return cls(token, scheme, credentials)
 
 
 @dataclass(frozen=True, slots=True)
