@@ -1,0 +1,98 @@
+"""AWS clients and what their failures mean: one configuration, one translation into ``Unavailable``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as NoConnection
+
+from herald.ports import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_stepfunctions import SFNClient
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 3, "mode": "standard"})
+
+THROTTLED = frozenset(
+    {
+        "InternalServerError",
+        "KmsThrottled",
+        "LimitExceededException",
+        "OverLimit",
+        "ProvisionedThroughputExceeded",  # as a cancellation reason
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "ServiceUnavailable",
+        "SlowDown",
+        "Throttling",
+        "ThrottlingError",  # as a cancellation reason
+        "ThrottlingException",
+        "TooManyRequestsException",
+    }
+)
+
+
+def code_of(error: ClientError) -> str:
+    return error.response.get("Error", {}).get("Code", "")
+
+
+def call(operation: Callable[P, T], *args: P.args, **request: P.kwargs) -> T:
+    """Call a client's method.
+
+    Raises:
+        Unavailable: time-out, no connection, throttled, or the service's own failure, after botocore's three attempts.
+        ClientError: everything else, such as a condition that didn't hold.
+    """
+    try:
+        return operation(*args, **request)
+    except ClientError as error:
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if code_of(error) in THROTTLED or status >= 500:
+            raise Unavailable(f"{error.operation_name}: {code_of(error)}") from error
+        raise
+    except (HTTPClientError, NoConnection) as error:
+        raise Unavailable(f"{getattr(operation, '__name__', 'AWS call')}: {type(error).__name__}") from error
+
+
+class AwsClients:
+    """The clients of one function, each made at its first use: making one costs 20 to 50 ms and opens no connection.
+
+    Region, credentials and AWS_ENDPOINT_URL come from the environment, where Lambda puts them.
+    """
+
+    @cached_property
+    def _session(self) -> boto3.Session:
+        return boto3.Session()
+
+    @cached_property
+    def dynamodb(self) -> DynamoDBClient:
+        return self._session.client("dynamodb", config=CONFIG)
+
+    @cached_property
+    def s3(self) -> S3Client:
+        return self._session.client("s3", config=CONFIG)
+
+    @cached_property
+    def sqs(self) -> SQSClient:
+        return self._session.client("sqs", config=CONFIG)
+
+    @cached_property
+    def stepfunctions(self) -> SFNClient:
+        return self._session.client("stepfunctions", config=CONFIG)
+
+    @cached_property
+    def secretsmanager(self) -> SecretsManagerClient:
+        return self._session.client("secretsmanager", config=CONFIG)
