@@ -27,6 +27,7 @@ CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts"
 
 THROTTLED = frozenset(
     {
+        "ExecutionLimitExceeded",
         "InternalServerError",
         "KmsThrottled",
         "LimitExceededException",

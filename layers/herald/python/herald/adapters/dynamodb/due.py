@@ -1,0 +1,47 @@
+"""DueIndex on DynamoDB: the sparse index of what must be looked at by a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from herald.adapters.aws import call
+from herald.adapters.dynamodb import keys
+from herald.records import Due
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
+
+INDEX = "due"
+
+
+class DynamoDueIndex:
+    """The index ``due`` of the Tasks table, over all its shards, the earliest of a shard first."""
+
+    def __init__(self, client: Callable[[], DynamoDBClient], table: str) -> None:
+        self._client = client
+        self._table = table
+
+    def due(self, now: int) -> Iterator[Due]:
+        for shard in range(keys.DUE_SHARDS):
+            yield from self._shard(f"{shard:02d}", now)
+
+    def _shard(self, shard: str, now: int) -> Iterator[Due]:
+        start: dict[str, dict[str, AttributeValueTypeDef]] = {}
+        while True:
+            page = call(
+                self._client().query,
+                TableName=self._table,
+                IndexName=INDEX,
+                KeyConditionExpression="dueShard = :shard AND dueAt <= :now",
+                ExpressionAttributeValues={":shard": {"S": shard}, ":now": {"N": str(now)}},
+                **start,  # type: ignore[arg-type]
+            )
+            for item in page["Items"]:
+                sk = item["sk"]["S"]
+                config_id = keys.config_from_sk(sk) if sk.startswith(keys.PUSH) else None
+                yield Due(keys.ref_from_pk(item["pk"]["S"]), config_id, int(item["dueAt"]["N"]))
+            if not (last := page.get("LastEvaluatedKey")):
+                return
+            start = {"ExclusiveStartKey": last}

@@ -1,0 +1,54 @@
+"""Large bodies in the stack's bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from herald.adapters.aws import call, code_of
+from herald.ports import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+
+class S3Bodies:
+    """JSON texts by key.
+
+    Args:
+        client: makes the client, or hands out the one there is: most functions never meet a large body.
+    """
+
+    def __init__(self, client: Callable[[], S3Client], bucket: str) -> None:
+        self._client = client
+        self._bucket = bucket
+
+    def put(self, key: str, body: str, expires_second: int) -> None:
+        """Store a body. ``Expires`` tells when its task is gone; the bucket's lifecycle rule deletes it."""
+        call(
+            self._client().put_object,
+            Bucket=self._bucket,
+            Key=key,
+            Body=body.encode(),
+            ContentType="application/json",
+            Expires=datetime.fromtimestamp(expires_second, UTC),
+        )
+
+    def get(self, key: str) -> str:
+        """A stored body.
+
+        Raises:
+            Unavailable: it isn't there, or the bucket doesn't answer.
+        """
+        try:
+            return call(self._read, key).decode()
+        except ClientError as error:
+            if code_of(error) == "NoSuchKey":
+                raise Unavailable(f"body {key} isn't in the bucket") from error
+            raise
+
+    def _read(self, key: str) -> bytes:
+        return self._client().get_object(Bucket=self._bucket, Key=key)["Body"].read()
