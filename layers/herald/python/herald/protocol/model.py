@@ -4,8 +4,6 @@ Each class is the message of that name in a2a.proto; what a field means is told 
 since 1970.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 

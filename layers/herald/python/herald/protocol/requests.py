@@ -1,7 +1,5 @@
 """The requests of the A2A operations, and the responses that are lists (sections 3.1 and 4.3, a2a.proto)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Self
 
 from pydantic import Field
