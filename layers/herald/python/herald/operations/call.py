@@ -1,0 +1,61 @@
+"""What every operation is given: who calls, and the limits of this installation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from herald.protocol.errors import TaskNotFoundError
+from herald.records import Caller, TaskRef
+
+# Ours are 26 characters of base32. Whatever else a client sends names no task, and never gets as far as a key.
+_TASK_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of one operation: the verified caller and the trace it belongs to (a W3C traceparent)."""
+
+    caller: Caller
+    traceparent: str = ""
+
+    def task(self, task_id: str) -> TaskRef:
+        """The caller's task of this name, there or not.
+
+        Raises:
+            TaskNotFoundError: no task has such a name.
+        """
+        if not _TASK_ID.fullmatch(task_id):
+            raise not_found(task_id)
+        return TaskRef(self.caller.tenant, self.caller.owner, task_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an operator has set.
+
+    Attributes:
+        idempotent_send: what makes two sends one. ``message``: messageId and content, or an idempotencyKey; ``key``: an
+            idempotencyKey only; ``off``: nothing.
+        blocking_seconds: how long a blocking SendMessage waits.
+        max_task_days: a task that is still open then is ended.
+        retention_days: how long a task stays readable beyond that.
+        webhooks_per_task: 1 to 50.
+        push_notifications: what the Agent Card says.
+    """
+
+    idempotent_send: Literal["message", "key", "off"] = "message"
+    blocking_seconds: float = 25
+    max_task_days: int = 30
+    retention_days: int = 30
+    webhooks_per_task: int = 10
+    push_notifications: bool = True
+
+
+def not_found(task_id: str) -> TaskNotFoundError:
+    """The one error for a task that isn't there and for one that is somebody else's: nobody can tell them apart."""
+    return TaskNotFoundError(
+        "No such task. Check the id; a task is seen by its own owner only, and is removed after its retention time.",
+        metadata={"taskId": task_id},
+    )

@@ -1,0 +1,81 @@
+"""All operations of A2A 1.0 by name, as the bindings call them (specification section 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from herald.operations.call import Call, Limits
+from herald.operations.cancel_task import CancelTask
+from herald.operations.get_task import GetTask
+from herald.operations.push_configs import (
+    CreateTaskPushNotificationConfig,
+    DeleteTaskPushNotificationConfig,
+    GetTaskPushNotificationConfig,
+    ListTaskPushNotificationConfigs,
+)
+from herald.operations.registration import CheckUrl, Registrar
+from herald.operations.send_message import Reply, SendMessage
+from herald.operations.unsupported import Unsupported
+from herald.ports import Clock, Ids, Sealer, TaskLog, Webhooks, WorkerLauncher
+from herald.protocol import requests
+from herald.protocol.protojson import Model
+
+Run = Callable[[Call, Any], Awaitable[dict[str, Any] | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation: what its request is parsed as (None: it isn't looked at), and what runs it."""
+
+    request: type[Model] | None
+    run: Run
+
+
+Catalogue = Mapping[str, Operation]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the operations need, chosen by bootstrap or by a test."""
+
+    log: TaskLog
+    webhooks: Webhooks
+    launcher: WorkerLauncher
+    sealer: Sealer
+    clock: Clock
+    ids: Ids
+    check_url: CheckUrl
+    reply: Reply | None = None
+
+
+def catalogue(world: World, limits: Limits) -> Catalogue:
+    """Every operation of the specification; those that this agent doesn't offer say so."""
+    log, webhooks, clock, ids = world.log, world.webhooks, world.clock, world.ids
+    registrar = Registrar(log, webhooks, world.sealer, clock, ids, world.check_url, limits)
+    push = (log, webhooks, registrar, limits)
+    no_streams = "This agent doesn't stream: send with returnImmediately and a webhook, or poll with GetTask."
+    return {
+        "SendMessage": Operation(
+            requests.SendMessageRequest, SendMessage(log, registrar, clock, ids, limits, world.reply)
+        ),
+        "SendStreamingMessage": Operation(None, Unsupported(no_streams)),
+        "GetTask": Operation(requests.GetTaskRequest, GetTask(log)),
+        "ListTasks": Operation(None, Unsupported("This agent lists no tasks: keep their ids and use GetTask.")),
+        "CancelTask": Operation(requests.CancelTaskRequest, CancelTask(log, world.launcher, clock, ids)),
+        "SubscribeToTask": Operation(None, Unsupported(no_streams)),
+        "CreateTaskPushNotificationConfig": Operation(
+            requests.CreateTaskPushNotificationConfigRequest, CreateTaskPushNotificationConfig(*push)
+        ),
+        "GetTaskPushNotificationConfig": Operation(
+            requests.GetTaskPushNotificationConfigRequest, GetTaskPushNotificationConfig(*push)
+        ),
+        "ListTaskPushNotificationConfigs": Operation(
+            requests.ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigs(*push)
+        ),
+        "DeleteTaskPushNotificationConfig": Operation(
+            requests.DeleteTaskPushNotificationConfigRequest, DeleteTaskPushNotificationConfig(*push)
+        ),
+        "GetExtendedAgentCard": Operation(None, Unsupported("This agent has no extended card: its card is public.")),
+    }

@@ -1,0 +1,107 @@
+"""A message to a task that exists: it resumes an interrupted one (A2A specification section 3.4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from herald.log import Appender, Fenced, status_entry
+from herald.operations import view
+from herald.operations.call import Call, not_found
+from herald.operations.identity import Identity
+from herald.operations.new_task import START_WITHIN, Body, reused_key
+from herald.ports import Clock, Ids, TaskLog
+from herald.protocol.errors import InvalidParamsError, UnsupportedOperationError, invalid
+from herald.protocol.states import TaskState
+from herald.records import Entry, Header, TaskRef
+
+
+class _TakenBefore(Exception):  # noqa: N818 - no error: the way out of an append
+    """This very message was taken before."""
+
+
+class FollowUps:
+    """Takes a follow-up in one transaction: its message entry, WORKING, the header, and what it is recognised by."""
+
+    def __init__(self, log: TaskLog, clock: Clock, ids: Ids) -> None:
+        self._log = log
+        self._clock = clock
+        self._ids = ids
+
+    def take(self, call: Call, message: dict[str, Any], identity: Identity, body: Body) -> Header:
+        """The header of the task that has the message now, whether it was taken just now or before.
+
+        Raises:
+            TaskNotFoundError: there is no such task of the caller's.
+            InvalidParamsError: contextId is another task's, or the idempotencyKey was used for another message.
+            UnsupportedOperationError: the task has ended, or waits for no message.
+        """
+        ref = call.task(message["taskId"])
+        header = view.header(self._log, ref)
+        if message.get("contextId", header.context_id) != header.context_id:
+            raise _mismatch()
+        text = body({**message, "contextId": header.context_id})
+
+        def fence(seen: Header) -> None:
+            # A repeated message is recognised whatever has become of the task since.
+            if self._taken(ref, identity):
+                raise _TakenBefore
+            _waits_for_a_message(seen)
+
+        try:
+            if not header.interrupted:
+                fence(header)
+            return self._append(call, header, identity, text, fence)
+        except _TakenBefore:
+            return view.header(self._log, ref)
+        except Fenced:
+            raise not_found(ref.task_id) from None  # it has expired between the two reads
+
+    def _append(
+        self, call: Call, header: Header, identity: Identity, text: str, fence: Callable[[Header], None]
+    ) -> Header:
+        appender = Appender(self._log, self._clock, self._ids, header, header.end, fence)
+        now = self._clock.now()
+
+        def message_entry(number: int, writer: str) -> Entry:
+            return Entry(number, "message", text, now, writer, turn=number, traceparent=call.traceparent)
+
+        def working(number: int, writer: str) -> Entry:
+            entry = status_entry(appender.header, number, writer, TaskState.WORKING, now, traceparent=call.traceparent)
+            return replace(entry, turn=number)  # the turn that the message right before it opens
+
+        def after(before: Header, entry: Entry) -> Header:
+            due_at = now + START_WITHIN
+            return replace(before.with_status(entry, due_at=due_at), turn=entry.turn, run=-1)
+
+        appender.commit(working, after, first=message_entry, once=identity.once)
+        return appender.header
+
+    def _taken(self, ref: TaskRef, identity: Identity) -> bool:
+        if identity.once is None:
+            return False
+        taken = self._log.taken(ref, identity.once[0])
+        if taken is not None and taken.content_hash != identity.content_hash:
+            raise reused_key()
+        return taken is not None
+
+
+def _mismatch() -> InvalidParamsError:
+    return invalid("message.contextId", "isn't the context of this task: leave it out, or send the task's own")
+
+
+def _waits_for_a_message(header: Header) -> None:
+    if header.interrupted:
+        return
+    metadata = {"taskId": header.ref.task_id, "state": header.state.value}
+    if header.terminal:
+        raise UnsupportedOperationError(
+            f"The task has ended, in {header.state}: send a message without taskId to begin another one, with the same "
+            "contextId to go on in its context.",
+            metadata=metadata,
+        )
+    raise UnsupportedOperationError(
+        f"The task is in {header.state} and takes no message while it runs: wait until it asks for one, or cancel it.",
+        metadata=metadata,
+    )

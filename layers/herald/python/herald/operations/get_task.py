@@ -1,0 +1,25 @@
+"""GetTask (A2A specification section 3.1.3): one consistent read of the log, folded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from herald.operations import view
+from herald.operations.call import Call
+from herald.ports import TaskLog
+from herald.protocol.requests import GetTaskRequest
+
+
+class GetTask:
+    """Answers with the Task as it stands.
+
+    Raises:
+        TaskNotFoundError: there is no such task of the caller's.
+    """
+
+    def __init__(self, log: TaskLog) -> None:
+        self._log = log
+
+    async def __call__(self, call: Call, request: GetTaskRequest) -> dict[str, Any]:
+        ref = call.task(request.id)
+        return view.task(ref, self._log.read(ref), request.history_length)

@@ -1,0 +1,80 @@
+"""A message that makes a task: header, first entry and inline webhook in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from herald.operations.call import Call, Limits
+from herald.operations.identity import IDEMPOTENCY_KEY, Identity
+from herald.operations.registration import Registrar, Wish
+from herald.ports import Clock, Ids, TaskLog, Unavailable
+from herald.protocol.errors import InvalidParamsError, invalid
+from herald.protocol.states import TaskState
+from herald.records import Entry, Header, TaskRef
+
+START_WITHIN = 60_000  # ms after which sweep starts a turn that hasn't begun
+DAY = 86_400_000  # ms
+MAX_CONTEXT_ID = 256  # bytes of UTF-8: it is a part of index keys
+
+Body = Callable[[dict[str, Any]], str]  # the message to be stored -> the body of its entry
+
+
+class NewTasks:
+    """Makes tasks."""
+
+    def __init__(self, log: TaskLog, registrar: Registrar, clock: Clock, ids: Ids, limits: Limits) -> None:
+        self._log = log
+        self._registrar = registrar
+        self._clock = clock
+        self._ids = ids
+        self._limits = limits
+
+    def make(
+        self, call: Call, message: dict[str, Any], identity: Identity, body: Body, wish: Wish | None
+    ) -> tuple[Header, list[Entry] | None]:
+        """The header of the task that this send made, now or before; and its log where that is known without a read.
+
+        Raises:
+            InvalidParamsError: contextId is too long, or the idempotencyKey was used for another message.
+            Unavailable: the task of an earlier send is being removed.
+        """
+        context_id = message.get("contextId") or identity.context_id
+        if len(context_id.encode()) > MAX_CONTEXT_ID:
+            raise invalid("message.contextId", f"must be at most {MAX_CONTEXT_ID} bytes long")
+        now = self._clock.now()
+        ref = TaskRef(call.caller.tenant, call.caller.owner, identity.task_id)
+        end_by = now + self._limits.max_task_days * DAY
+        header = Header(
+            ref=ref,
+            context_id=context_id,
+            state=TaskState.SUBMITTED,
+            status_at=now,
+            status_number=-1,
+            turn=0,
+            run=-1,
+            end=0,
+            created_at=now,
+            end_by=end_by,
+            expires_second=(end_by + self._limits.retention_days * DAY) // 1000,
+            due_at=now + START_WITHIN,
+            send_hash=identity.content_hash,
+        )
+        text = body({**message, "taskId": ref.task_id, "contextId": context_id})
+        entry = Entry(0, "message", text, now, self._ids.token(), turn=0, traceparent=call.traceparent)
+        webhook = self._registrar.make(wish, ref, 0, header.expires_second) if wish else None
+        if self._log.create(header, entry, webhook):
+            return header, [entry]
+        known = self._log.header(ref)
+        if known is None:
+            raise Unavailable(f"task {ref.task_id} has expired and isn't removed yet")
+        if known.send_hash != identity.content_hash:
+            raise reused_key()
+        if wish:
+            self._registrar.ensure(wish, known)
+        return known, None
+
+
+def reused_key() -> InvalidParamsError:
+    """The error for an idempotencyKey that comes again with another message."""
+    return invalid(f"metadata.{IDEMPOTENCY_KEY}", "was used for another message: choose a new one for each message")

@@ -1,0 +1,196 @@
+"""Registering a webhook on a task: what a client may register, and the record that is made of it.
+
+Used by SendMessage for an inline config and by CreateTaskPushNotificationConfig (A2A specification sections 3.1.7 and
+4.3.1). Numbers are those of docs/webhooks.md.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from herald.operations.call import Limits
+from herald.operations.identity import digest
+from herald.ports import Clock, Ids, Sealer, TaskLog, Webhooks
+from herald.protocol import codec
+from herald.protocol.errors import InvalidParamsError, PushNotificationNotSupportedError, invalid
+from herald.protocol.model import TaskPushNotificationConfig
+from herald.records import Header, Secrets, TaskRef, Webhook
+
+MAX_SECRET = 4_096
+MAX_CONFIG_ID = 128
+HMAC_PREFIX = "whsec_"
+HMAC_KEY_BYTES = range(24, 65)
+HOUR = 3_600_000  # ms
+
+_CONFIG_ID = re.compile(r"[!-.0-~]+")  # a slash would end a path segment of the HTTP+JSON binding
+_VISIBLE = re.compile(r"[!-~]+")
+_VISIBLE_WITH_SPACES = re.compile(r"[!-~]+( +[!-~]+)*")  # Digest and its like hold several parameters
+_SCHEME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")  # a token of RFC 9110
+
+CheckUrl = Callable[[str], str | None]
+"""What is wrong with a webhook's URL, as ``must …``; None when it may be used. Resolves its host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A config that was checked and may be registered. ``config_id`` is "" where one is to be chosen."""
+
+    config_id: str
+    url: str = field(repr=False)  # its query may carry a secret
+    secrets: Secrets
+    path: str  # of the config in the request: "" or "configuration.taskPushNotificationConfig."
+
+
+class Registrar:
+    """Checks configs and makes webhooks of them.
+
+    Args:
+        check_url: the guard against SSRF.
+    """
+
+    def __init__(
+        self,
+        log: TaskLog,
+        webhooks: Webhooks,
+        sealer: Sealer,
+        clock: Clock,
+        ids: Ids,
+        check_url: CheckUrl,
+        limits: Limits,
+    ) -> None:
+        self._log = log
+        self._webhooks = webhooks
+        self._sealer = sealer
+        self._clock = clock
+        self._ids = ids
+        self._check_url = check_url
+        self._limits = limits
+
+    def check(self, config: TaskPushNotificationConfig, path: str = "", *, inline: bool = False) -> Wish:
+        """Check a config before anything is stored.
+
+        Args:
+            path: where it stands in the request, for the field names of errors.
+            inline: an id that it lacks is derived from url and token, so that the same config sent again is the same.
+
+        Raises:
+            PushNotificationNotSupportedError: the card says so.
+            InvalidParamsError: names the field.
+        """
+        if not self._limits.push_notifications:
+            raise PushNotificationNotSupportedError(
+                "This agent sends no push notifications: poll with GetTask, or leave the webhook out."
+            )
+        secrets = Secrets(
+            token=_token(config.token, f"{path}token"),
+            scheme=_scheme(config, path),
+            credentials=_credentials(config, path),
+        )
+        config_id = config.id
+        if config_id and (len(config_id) > MAX_CONFIG_ID or not _CONFIG_ID.fullmatch(config_id)):
+            raise invalid(f"{path}id", f"must be 1 to {MAX_CONFIG_ID} visible ASCII characters, and no slash")
+        if wrong := self._check_url(config.url):
+            raise invalid(f"{path}url", wrong)
+        if inline and not config_id:
+            config_id = digest(codec.canonical(["inline", config.url, secrets.token]))
+        return Wish(config_id, config.url, secrets, path)
+
+    def make(self, wish: Wish, ref: TaskRef, end: int, expires_second: int) -> Webhook:
+        """The record of a webhook that starts at the log's end, its snapshot due."""
+        now = self._clock.now()
+        webhook = Webhook(
+            ref=ref,
+            config_id=wish.config_id or self._ids.token(),
+            key=self._ids.token(),
+            url=wish.url,
+            sealed="",
+            cursor=end,
+            snapshot=end,
+            snapshot_due=True,
+            created_at=now,
+            expires_second=expires_second,
+            due_at=(now // HOUR + 1) * HOUR,
+        )
+        if not wish.secrets:
+            return webhook
+        return replace(webhook, sealed=self._sealer.seal(wish.secrets.to_text(), webhook.place))
+
+    def register(self, wish: Wish, header: Header) -> Webhook:
+        """Store a webhook on a task that exists, in place of the one with the same id.
+
+        Raises:
+            InvalidParamsError: the task has as many webhooks as it may have.
+        """
+        known = self._webhooks.list(header.ref)
+        if len(known) >= self._limits.webhooks_per_task and all(one.config_id != wish.config_id for one in known):
+            raise too_many(self._limits.webhooks_per_task, wish.path)
+        webhook = self.make(wish, header.ref, self._end(header), header.expires_second)
+        self._webhooks.put(webhook)
+        return webhook
+
+    def ensure(self, wish: Wish, header: Header) -> None:
+        """Store an inline webhook unless it stands there already, just as it is."""
+        known = self._webhooks.get(header.ref, wish.config_id)
+        if known is None or known.url != wish.url or self.secrets(known) != wish.secrets:
+            self.register(wish, header)
+
+    def secrets(self, webhook: Webhook) -> Secrets:
+        """What a client gave to be shown to its receiver."""
+        return Secrets.from_text(self._sealer.open(webhook.sealed, webhook.place)) if webhook.sealed else Secrets()
+
+    def shown(self, webhook: Webhook, secrets: Secrets) -> dict[str, Any]:
+        """A config as a client sees it: without its token and credentials, which are never given back."""
+        config: dict[str, Any] = {"id": webhook.config_id, "taskId": webhook.ref.task_id, "url": webhook.url}
+        if secrets.scheme:
+            config["authentication"] = {"scheme": secrets.scheme}
+        return {"tenant": webhook.ref.tenant, **config} if webhook.ref.tenant else config
+
+    def _end(self, header: Header) -> int:
+        beyond = self._log.read(header.ref, after=header.end)
+        return beyond[-1].number if beyond else header.end
+
+
+def too_many(limit: int, path: str) -> InvalidParamsError:
+    """The error for one webhook more than a task may have."""
+    return invalid(
+        f"{path}id", f"this task has {limit} webhooks, the most it may have: delete or replace one by its id"
+    )
+
+
+def _token(token: str, field: str) -> str:
+    if not token:
+        return ""
+    if len(token) > MAX_SECRET or not _VISIBLE.fullmatch(token):
+        raise invalid(field, f"must be at most {MAX_SECRET:,} visible ASCII characters, without spaces and line breaks")
+    if token.startswith(HMAC_PREFIX):
+        try:
+            key = base64.b64decode(token.removeprefix(HMAC_PREFIX), validate=True)
+        except binascii.Error:
+            key = b""
+        if len(key) not in HMAC_KEY_BYTES:
+            raise invalid(field, f"must hold base64 of 24 to 64 bytes after {HMAC_PREFIX}")
+    return token
+
+
+def _scheme(config: TaskPushNotificationConfig, path: str) -> str:
+    if config.authentication is None:
+        return ""
+    scheme = config.authentication.scheme
+    if not _SCHEME.fullmatch(scheme):
+        raise invalid(f"{path}authentication.scheme", "must be the name of an HTTP authentication scheme, like Bearer")
+    return scheme
+
+
+def _credentials(config: TaskPushNotificationConfig, path: str) -> str:
+    credentials = config.authentication.credentials if config.authentication else ""
+    if credentials and (len(credentials) > MAX_SECRET or not _VISIBLE_WITH_SPACES.fullmatch(credentials)):
+        raise invalid(
+            f"{path}authentication.credentials",
+            f"must be at most {MAX_SECRET:,} visible ASCII characters, without line breaks",
+        )
+    return credentials

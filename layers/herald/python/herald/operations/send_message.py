@@ -1,0 +1,106 @@
+"""SendMessage (A2A specification section 3.1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from herald.operations import view, waiting
+from herald.operations.call import Call, Limits
+from herald.operations.follow_up import FollowUps
+from herald.operations.identity import idempotency_key, identify
+from herald.operations.new_task import NewTasks
+from herald.operations.registration import Registrar, Wish
+from herald.ports import Clock, Ids, TaskLog
+from herald.protocol import codec
+from herald.protocol.errors import InvalidAgentResponseError, invalid
+from herald.protocol.model import Message
+from herald.protocol.requests import SendMessageConfiguration, SendMessageRequest
+
+INLINE = "configuration.taskPushNotificationConfig."
+
+Reply = Callable[[SendMessageRequest], Awaitable[Message | None]]
+"""The adopter's ``agent.reply.reply``: a message for answers that need no task, None to make a task."""
+
+
+class SendMessage:
+    """Makes a task of a message, or gives a message to a task that waits for one.
+
+    The same send a second time changes nothing and is answered with the task as it stands. The answer is given after
+    everything it names is stored. A blocking call returns when the task has ended or waits for the client, and after
+    ``Limits.blocking_seconds`` at the latest, with the Task as it stands then.
+
+    Raises:
+        TaskNotFoundError: taskId names no task of the caller's.
+        UnsupportedOperationError: the task has ended, or waits for no message.
+        InvalidParamsError: a field is wrong.
+        InvalidAgentResponseError: the adopter's reply is no Message.
+    """
+
+    def __init__(
+        self,
+        log: TaskLog,
+        registrar: Registrar,
+        clock: Clock,
+        ids: Ids,
+        limits: Limits,
+        reply: Reply | None = None,
+    ) -> None:
+        self._log = log
+        self._registrar = registrar
+        self._clock = clock
+        self._ids = ids
+        self._limits = limits
+        self._reply = reply
+        self._new_tasks = NewTasks(log, registrar, clock, ids, limits)
+        self._follow_ups = FollowUps(log, clock, ids)
+
+    async def __call__(self, call: Call, request: SendMessageRequest) -> dict[str, Any]:
+        message = request.message.wire()
+        settings = request.configuration or SendMessageConfiguration()
+        key = idempotency_key(request.metadata, request.message.metadata)
+        identity = identify(call.caller, message, key, self._limits.idempotent_send, self._ids)
+        wish = self._wish(request)
+        if self._reply and not message.get("taskId"):
+            direct = await self._reply(request)
+            if direct is not None:
+                return {"message": self._direct(direct, message.get("contextId") or identity.context_id)}
+
+        def body(stored: dict[str, Any]) -> str:
+            entry: dict[str, Any] = {"message": stored}
+            if request.metadata:
+                entry["metadata"] = request.metadata
+            if settings.accepted_output_modes:
+                entry["acceptedOutputModes"] = settings.accepted_output_modes
+            return codec.dumps(entry)
+
+        entries = None
+        if message.get("taskId"):
+            header = self._follow_ups.take(call, message, identity, body)
+            if wish:
+                self._registrar.ensure(wish, header)
+        else:
+            header, entries = self._new_tasks.make(call, message, identity, body, wish)
+        if not settings.return_immediately:
+            waiting.settled(self._log, self._clock, header, self._limits.blocking_seconds)
+            entries = None
+        return {"task": view.task(header.ref, entries or self._log.read(header.ref), settings.history_length)}
+
+    def _wish(self, request: SendMessageRequest) -> Wish | None:
+        config = request.configuration.task_push_notification_config if request.configuration else None
+        if config is None:
+            return None
+        if config.task_id and config.task_id != request.message.task_id:
+            raise invalid(f"{INLINE}taskId", "must be left out: the webhook is registered on the task of this message")
+        return self._registrar.check(config, INLINE, inline=True)
+
+    def _direct(self, message: object, context_id: str) -> dict[str, Any]:
+        if not isinstance(message, Message) or not message.parts:
+            raise InvalidAgentResponseError("The agent's reply isn't a Message with at least one part.")
+        wire = message.wire()
+        return {
+            **wire,
+            "messageId": wire.get("messageId") or self._ids.token(),
+            "contextId": context_id,
+            "role": "ROLE_AGENT",
+        }
