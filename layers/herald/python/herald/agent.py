@@ -11,14 +11,16 @@ Example:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any, Protocol
 
 from herald.ports import Ids
 from herald.protocol import codec
-from herald.protocol.model import Artifact, Message, Part, Role
+from herald.protocol.errors import A2AError
+from herald.protocol.model import Artifact, Message, Part, Role, TaskArtifactUpdateEvent
 from herald.protocol.states import INTERRUPTED, TERMINAL, TaskState
 
 __all__ = [
@@ -63,7 +65,7 @@ class AgentError(Exception):
     """
 
 
-class TaskEnded(Exception):
+class TaskEnded(Exception):  # noqa: N818 - says what has happened
     """The task was ended from outside (canceled, past its deadline), or another run took this one's place.
 
     Any report raises it then. Let it pass: the run stops quietly and nothing more is stored.
@@ -128,10 +130,8 @@ def url(
 
 
 def _part(content: JsonObject, **given: Any) -> Part:
-    try:
-        return Part(**content, **{name: value for name, value in given.items() if value is not None})
-    except (TypeError, ValueError) as error:
-        raise AgentError(f"{next(iter(content))}(): {error}") from error
+    with _named(f"{next(iter(content))}()"):
+        return Part.parse(content | {name: value for name, value in given.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,16 +473,23 @@ class TaskContext:
             if artifact_id == "":
                 raise AgentError("artifact(): artifact_id must not be empty")
             chosen = artifact_id if artifact_id is not None else f"artifact-{self.turn}-{self.step}-{self._unnamed}"
-            wire: JsonObject = {"artifactId": str(chosen)}
-            wire.update({key: value for key, value in (("name", name), ("description", description)) if value})
-            wire["parts"] = _parts(parts, "artifact()")
-            if metadata:
-                wire["metadata"] = _checked(metadata, "artifact(): metadata")
-            update: JsonObject = {"taskId": self.task_id, "contextId": self.context_id, "artifact": wire}
-            if append:
-                update["append"] = True
-            if last_chunk:
-                update["lastChunk"] = True
+            artifact = {
+                "artifactId": str(chosen),
+                "name": name,
+                "description": description,
+                "parts": _parts(parts, "artifact()"),
+                "metadata": None if metadata is None else dict(metadata),
+            }
+            with _named("artifact()"):
+                update = TaskArtifactUpdateEvent.parse(
+                    {
+                        "taskId": self.task_id,
+                        "contextId": self.context_id,
+                        "artifact": artifact,
+                        "append": append,
+                        "lastChunk": last_chunk,
+                    }
+                ).wire()
             self._reports.artifact(update)
             self._unnamed += artifact_id is None
             self._known.add(chosen)
@@ -559,7 +566,8 @@ class TaskContext:
         with self._lock:
             self._check_open(report)
             said = None if message is None else self._said(message, f"{report}()")
-            self._reports.status(state, said, _checked(metadata, f"{report}(): metadata") if metadata else None)
+            told = None if metadata is None else _object(metadata, f"{report}(): metadata")
+            self._reports.status(state, said, told)
             self._state = state
             return Stored()
 
@@ -569,19 +577,13 @@ class TaskContext:
 
     def _said(self, message: Content | Message, where: str) -> JsonObject:
         """A message of the agent's, whatever ids and role it was given."""
-        given = codec.to_json(message) if isinstance(message, Message) else {"parts": _parts(message, where)}
-        if not given.get("parts"):
-            raise AgentError(f"{where}: parts must not be empty")
-        head = {
-            "messageId": given.get("messageId") or self._ids.token(),
-            "contextId": self.context_id,
-            "taskId": self.task_id,
-            "role": Role.AGENT.value,
-        }
-        return head | {key: value for key, value in given.items() if key not in head}
+        given: JsonObject = {"parts": _parts(message, where)} if not isinstance(message, Message) else message.wire()
+        own = {"contextId": self.context_id, "taskId": self.task_id, "role": Role.AGENT.value}
+        with _named(where):
+            return Message.parse({"messageId": self._ids.token()} | given | own).wire()
 
 
-def _parts(content: Content, where: str) -> list[JsonObject]:
+def _parts(content: Content, where: str) -> list[Part]:
     several = [content] if isinstance(content, str | Part) else list(content)
     if not several:
         raise AgentError(f"{where}: parts must not be empty")
@@ -591,14 +593,12 @@ def _parts(content: Content, where: str) -> list[JsonObject]:
                 f"{where}: a part is a string or a Part, not {type(item).__name__}; "
                 "make one with text(), data(), raw() or url()"
             )
-    return [codec.to_json(text(item) if isinstance(item, str) else item) for item in several]
+    return [text(item) if isinstance(item, str) else item for item in several]
 
 
-def _checked(value: Mapping[str, Any], where: str) -> JsonObject:
-    checked = codec.loads(_json(dict(value), where))
-    if not isinstance(checked, dict):
-        raise AgentError(f"{where}: must be an object")
-    return checked
+def _object(value: Mapping[str, Any], where: str) -> JsonObject:
+    _json(value := dict(value), where)
+    return value
 
 
 def _json(value: Any, where: str) -> str:
@@ -606,3 +606,11 @@ def _json(value: Any, where: str) -> str:
         return codec.dumps(value)
     except (TypeError, ValueError) as error:
         raise AgentError(f"{where}: must be JSON ({error})") from error
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    try:
+        yield
+    except A2AError as error:
+        raise AgentError(f"{where}: {error}") from error

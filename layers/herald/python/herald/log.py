@@ -143,6 +143,8 @@ class Appender:
         return self._append(make, write)
 
     def _append(self, make: Make, write: Callable[[Entry], bool]) -> Entry:
+        # Reading on after a lost answer may have shown that another one has ended or taken over the task since.
+        self._fence(self.header)
         writer = self._ids.token()
         give_up = self._clock.now() + CONFLICT_BOUND
         pause = 0.0
@@ -221,3 +223,14 @@ def status_entry(
         state=state,
         traceparent=traceparent,
     )
+
+
+def agent_message(header: Header, message_id: str, text: str) -> JsonObject:
+    """A message of the agent's with one text part, for a status (specification section 4.1.4)."""
+    return {
+        "messageId": message_id,
+        "contextId": header.context_id,
+        "taskId": header.ref.task_id,
+        "role": "ROLE_AGENT",
+        "parts": [{"text": text}],
+    }

@@ -1,0 +1,57 @@
+"""Ringing for webhooks whose doorbell was lost, or whose next attempt has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from herald.ports import Clock, Doorbells, Ids, Ring, TaskLog, Webhooks
+from herald.records import Doorbell, TaskRef, Webhook, WebhookState
+
+HOUR_MS = 3_600_000
+AGAIN_MS = 600_000  # a failing webhook is rung again after this long, should this doorbell be lost too
+
+RUNG_STATES = frozenset({WebhookState.ACTIVE, WebhookState.FAILING})
+
+
+@dataclass(frozen=True, slots=True)
+class DueWebhooks:
+    """Rings for webhooks that are due."""
+
+    log: TaskLog
+    webhooks: Webhooks
+    doorbells: Doorbells
+    clock: Clock
+    ids: Ids
+
+    def look_after(self, ref: TaskRef, config_id: str) -> str:
+        """Do what is due for one webhook; what was done, for the log: "" when nothing was.
+
+        Raises:
+            Unavailable: the table or the queue didn't answer.
+        """
+        webhook = self.webhooks.get(ref, config_id)
+        now = self.clock.now()
+        if webhook is None or webhook.due_at is None or webhook.due_at > now:
+            return ""  # the index was behind, or the webhook is gone
+        if self.log.header(ref) is None:
+            self.webhooks.delete(ref, config_id)
+            return "deleted with its task"
+        later = _due_later(webhook, now)
+        # Putting it off first keeps sweep from ringing every minute while the queue is long, and the condition of the
+        # update keeps it from ringing for what a sender has just dealt with.
+        if not self.webhooks.update(webhook, replace(webhook, due_at=later)):
+            return ""
+        if webhook.state not in RUNG_STATES:
+            return "put to rest"
+        if webhook.state is WebhookState.FAILING and webhook.next_attempt_at > now:
+            return "deferred"
+        self.doorbells.ring([Ring(Doorbell(ref, config_id, webhook.key), f"{webhook.key}-{self.ids.token()}")])
+        return "rung"
+
+
+def _due_later(webhook: Webhook, now: int) -> int | None:
+    if webhook.state not in RUNG_STATES:
+        return None
+    if webhook.state is WebhookState.FAILING:
+        return webhook.next_attempt_at if webhook.next_attempt_at > now else now + AGAIN_MS
+    return (now // HOUR_MS + 1) * HOUR_MS
