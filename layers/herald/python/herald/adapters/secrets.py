@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
 
 Stage = Literal["AWSCURRENT", "AWSPENDING", "AWSPREVIOUS"]
+STAGES: tuple[Stage, ...] = ("AWSCURRENT", "AWSPENDING", "AWSPREVIOUS")
 
 FRESH_MS = 5 * 60_000
 NONCE_BYTES = 12
@@ -34,6 +35,7 @@ class SecretVersion:
     """One version of a secret. ``text`` is the secret string; the representation doesn't show it."""
 
     version_id: str
+    created_at: int  # ms
     text: str = field(repr=False)
 
 
@@ -77,7 +79,7 @@ class SecretVersions:
     def all(self) -> list[SecretVersion]:
         """Current, pending and previous version, as far as there are such, each once."""
         found: dict[str, SecretVersion] = {}
-        for stage in ("AWSCURRENT", "AWSPENDING", "AWSPREVIOUS"):
+        for stage in STAGES:
             if (version := self.stage(stage)) is not None:
                 found.setdefault(version.version_id, version)
         return list(found.values())
@@ -96,7 +98,9 @@ class SecretVersions:
             if code_of(error) == "ResourceNotFoundException":
                 return None
             raise
-        found = SecretVersion(answer["VersionId"], answer["SecretString"])
+        found = SecretVersion(
+            answer["VersionId"], int(answer["CreatedDate"].timestamp() * 1000), answer["SecretString"]
+        )
         self._versions[found.version_id] = found
         return found
 

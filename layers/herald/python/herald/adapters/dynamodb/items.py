@@ -83,6 +83,32 @@ def header_item(header: Header, owner_shards: int = 1) -> Item:
     return guard(item)
 
 
+def header_update(partition: str, header: Header) -> tuple[str, Item]:
+    """Update expression and values that bring a stored header up to date.
+
+    What is fixed at creation isn't among them, the owner's shard above all: only who creates needs to know how many
+    there are. ``#state`` and ``#end`` stand for the attributes of those names.
+    """
+    values: Item = {
+        ":state": {"S": header.state.value},
+        ":statusAt": {"N": str(header.status_at)},
+        ":statusNumber": {"N": str(header.status_number)},
+        ":turn": {"N": str(header.turn)},
+        ":run": {"N": str(header.run)},
+        ":end": {"N": str(header.end)},
+        ":listKey": {"S": keys.list_key(header.ref, header.status_at)},
+    }
+    update = (
+        "SET #state = :state, statusAt = :statusAt, statusNumber = :statusNumber, turn = :turn, run = :run,"
+        " #end = :end, listKey = :listKey"
+    )
+    if header.due_at is None:
+        return update + " REMOVE dueAt, dueShard", values
+    values[":dueAt"] = {"N": str(header.due_at)}
+    values[":dueShard"] = {"S": keys.due_shard(partition)}
+    return update + ", dueAt = :dueAt, dueShard = :dueShard", values
+
+
 def header_from_item(item: Image) -> Header:
     return Header(
         ref=keys.ref_from_pk(item["pk"]["S"]),

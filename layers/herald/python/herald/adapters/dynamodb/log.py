@@ -126,21 +126,24 @@ class DynamoTaskLog:
         self, before: Header, after: Header, entries: Sequence[Entry], once: tuple[str, str] | None = None
     ) -> bool:
         partition = keys.pk(before.ref)
+        update, values = items.header_update(partition, after)
         writes: list[TransactWriteItemTypeDef] = [
             {
-                "Put": {
+                "Update": {
                     "TableName": self._table,
-                    "Item": items.header_item(after, self._owner_shards),
+                    "Key": {"pk": {"S": partition}, "sk": {"S": keys.HEADER}},
+                    "UpdateExpression": update,
                     "ConditionExpression": (
-                        "#state = :state AND turn = :turn AND run = :run"
-                        " AND statusNumber = :number AND expiresAt > :now"
+                        "#state = :was_state AND turn = :was_turn AND run = :was_run"
+                        " AND statusNumber = :was_number AND expiresAt > :now"
                     ),
-                    "ExpressionAttributeNames": {"#state": "state"},
+                    "ExpressionAttributeNames": {"#state": "state", "#end": "end"},
                     "ExpressionAttributeValues": {
-                        ":state": {"S": before.state.value},
-                        ":turn": {"N": str(before.turn)},
-                        ":run": {"N": str(before.run)},
-                        ":number": {"N": str(before.status_number)},
+                        ":was_state": {"S": before.state.value},
+                        ":was_turn": {"N": str(before.turn)},
+                        ":was_run": {"N": str(before.run)},
+                        ":was_number": {"N": str(before.status_number)},
+                        **values,
                         **self._now(),
                     },
                 }

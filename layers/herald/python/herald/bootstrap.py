@@ -1,0 +1,66 @@
+"""The one place that chooses classes: settings, then adapters, then what a function runs. One builder per function.
+
+A builder is called once, when its function starts. It opens no connection and imports what its own function needs and
+nothing else, so that no function pays for another's imports. Tests give it clients, a clock or ids of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from herald.adapters.aws import AwsClients
+from herald.adapters.clock import RandomIds, SystemClock
+from herald.adapters.dynamodb.due import DynamoDueIndex
+from herald.adapters.dynamodb.log import DynamoTaskLog
+from herald.adapters.dynamodb.webhooks import DynamoWebhooks
+from herald.adapters.s3 import S3Bodies
+from herald.ports import Clock, Doorbells, DueIndex, Ids, Sealer, TaskLog, Webhooks, WorkerLauncher
+
+if TYPE_CHECKING:
+    from herald.adapters.secrets import SecretVersions
+
+
+@dataclass(frozen=True)
+class World:
+    """What all functions stand on: the environment, the clients, time and names.
+
+    Its methods make adapters, each from the settings that it needs.
+    """
+
+    environ: Mapping[str, str] = field(repr=False)
+    aws: AwsClients = field(default_factory=AwsClients)
+    clock: Clock = field(default_factory=SystemClock)
+    ids: Ids = field(default_factory=RandomIds)
+
+    def task_log(self, table: str, bucket: str, owner_shards: int = 1) -> TaskLog:
+        """``owner_shards`` matters only to who creates tasks."""
+        bodies = S3Bodies(lambda: self.aws.s3, bucket)
+        return DynamoTaskLog(lambda: self.aws.dynamodb, table, bodies, self.clock, owner_shards)
+
+    def webhooks(self, table: str) -> Webhooks:
+        return DynamoWebhooks(lambda: self.aws.dynamodb, table, self.clock)
+
+    def due_index(self, table: str) -> DueIndex:
+        return DynamoDueIndex(lambda: self.aws.dynamodb, table)
+
+    def doorbells(self, queue_url: str) -> Doorbells:
+        from herald.adapters.sqs import SqsDoorbells
+
+        return SqsDoorbells(lambda: self.aws.sqs, queue_url, self.clock)
+
+    def launcher(self, state_machine_arn: str) -> WorkerLauncher:
+        from herald.adapters.stepfunctions import StepFunctionsLauncher
+
+        return StepFunctionsLauncher(lambda: self.aws.stepfunctions, state_machine_arn)
+
+    def secret(self, secret_id: str) -> SecretVersions:
+        from herald.adapters.secrets import SecretVersions
+
+        return SecretVersions(lambda: self.aws.secretsmanager, secret_id, self.clock)
+
+    def sealer(self, secret_id: str) -> Sealer:
+        from herald.adapters.secrets import SecretsSealer
+
+        return SecretsSealer(self.secret(secret_id))

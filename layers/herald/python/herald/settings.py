@@ -1,0 +1,140 @@
+"""What the functions read from their environment: one frozen model per function, checked when the function starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+T = TypeVar("T", bound="Settings")
+
+Required = Annotated[str, StringConstraints(min_length=1)]
+Arn = Annotated[str, StringConstraints(pattern=r"^arn:[^:]+:")]
+
+
+class SettingsError(Exception):
+    """A deployment is wrong: names each variable and what it should hold."""
+
+
+class Settings(BaseModel):
+    """Reads the variables that its fields are named after.
+
+    A field's description says what the variable holds; it is part of the error.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str]) -> Self:
+        """Settings from variables ``HERALD_<FIELD>``; an empty one counts as unset.
+
+        Raises:
+            SettingsError: names every variable that is missing or wrong.
+        """
+        told = {name: value for name in cls.model_fields if (value := environ.get(variable(name), ""))}
+        try:
+            return cls.model_validate(told)
+        except ValidationError as error:
+            names = dict.fromkeys(str(problem["loc"][0]) for problem in error.errors(include_url=False))
+            raise SettingsError("\n".join(cls._complaint(name, environ) for name in names)) from None
+
+    @classmethod
+    def _complaint(cls, name: str, environ: Mapping[str, str]) -> str:
+        value = environ.get(variable(name), "")
+        state = f"is {value!r}" if value else "is not set"
+        return f"{variable(name)} {state}; it should hold {cls.model_fields[name].description}"
+
+
+def variable(name: str) -> str:
+    """The variable of a field: ``HERALD_QUEUE_URL`` for ``queue_url``."""
+    return f"HERALD_{name.upper()}"
+
+
+class _Table(Settings):
+    table: Required = Field(description="the name of the Tasks table")
+    bucket: Required = Field(description="the name of the bucket for large bodies")
+
+
+class _Queue(Settings):
+    queue_url: str = Field(pattern=r"^https?://", description="the URL of the doorbell queue (SQS FIFO)")
+
+
+class _StateMachine(Settings):
+    state_machine_arn: Arn = Field(description="the ARN of the task worker's state machine")
+
+
+class _Sealing(Settings):
+    sealing_secret: Arn = Field(description="the ARN of the sealing secret")
+    webhook_allow: str = Field(
+        default="",
+        description="a comma list of host, host:port, host:* and CIDR blocks that webhooks may point at, or nothing",
+    )
+
+
+class _Signing(Settings):
+    signing_secret: Arn = Field(description="the ARN of the signing secret")
+
+
+class _PublicUrl(Settings):
+    public_url: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        description="the public base URL (it may hold {apiId}, {stage}, {region}), or nothing for API Gateway's",
+    )
+
+
+class _Turn(Settings):
+    turn_seconds: int = Field(default=3600, ge=1, description="how long a turn may take, whole seconds (1 or more)")
+
+
+class ApiSettings(_Table, _StateMachine, _Sealing, _PublicUrl, _Turn):
+    """Of the function ``api``."""
+
+    auth_mode: Literal["iam", "none"] = Field(default="iam", description="iam or none")
+    idempotent_send: Literal["message", "key", "off"] = Field(default="message", description="message, key or off")
+    blocking_seconds: float = Field(
+        default=25, ge=0, le=25, description="how long a blocking SendMessage waits, seconds (0 to 25)"
+    )
+    max_task_days: int = Field(default=30, ge=1, description="days after which an open task is ended (1 or more)")
+    retention_days: int = Field(
+        default=30, ge=7, description="days for which a task is kept after it must have ended (7 or more)"
+    )
+    owner_shards: int = Field(default=1, ge=1, le=64, description="the number of parts of an owner's index (1 to 64)")
+    webhooks_per_task: int = Field(
+        default=10, ge=1, le=50, description="the number of webhooks that a task may have (1 to 50)"
+    )
+
+
+class PublishKeysSettings(_Signing, _PublicUrl):
+    """Of the function ``publish_keys``."""
+
+
+class StartWorkerSettings(_StateMachine):
+    """Of the function ``start_worker``."""
+
+
+class RunAgentSettings(_Table, _Turn):
+    """Of the function ``run_agent``."""
+
+    agent: str = Field(
+        default="agent.financial_analysis:FinancialAnalysis",
+        pattern=r"^[\w.]+:\w+$",
+        description="the agent's module and class, like agent.my_agent:MyAgent",
+    )
+
+
+class RingWebhooksSettings(_Table, _Queue):
+    """Of the function ``ring_webhooks``."""
+
+
+class SendWebhooksSettings(_Table, _Queue, _Sealing, _Signing):
+    """Of the function ``send_webhooks``."""
+
+    webhook_timeout: float = Field(
+        default=15, ge=5, le=30, description="how long a receiver may take, seconds (5 to 30)"
+    )
+
+
+class SweepSettings(_Table, _Queue, _StateMachine, _Turn):
+    """Of the function ``sweep``."""
