@@ -1,1 +1,1 @@
-"""The adopter's package: an agent and its card. Ships with financial-analysis, a real example; replace it by your own."""
+"""The adopter's package: an agent and its card. Ships with a real example, financial-analysis."""

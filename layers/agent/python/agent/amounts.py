@@ -36,7 +36,7 @@ _GROUPS = re.compile(r"\d{1,3}(?:[. ,']\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d+", re
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An amount before the decimal mark is known: its sign, digits with separators, and currency ("" when it has none)."""
+    """An amount before the decimal mark is known: sign, digits with separators, and currency ("" for none)."""
 
     negative: bool
     body: str
@@ -127,4 +127,5 @@ def fits(value: Decimal) -> bool:
         return True
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)  # noqa: S101 - it is finite
-    return value.adjusted() < DIGITS_AT_MOST and -exponent <= PLACES_AT_MOST and value.adjusted() - exponent < DIGITS_AT_MOST
+    highest = value.adjusted()
+    return highest < DIGITS_AT_MOST and -exponent <= PLACES_AT_MOST and highest - exponent < DIGITS_AT_MOST

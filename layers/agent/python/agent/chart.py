@@ -47,7 +47,7 @@ def svg(figures: Figures) -> str:
 
 
 def ticks(low: Decimal, high: Decimal, about: int = 5) -> list[Decimal]:
-    """Round numbers in even steps of 1, 2, 2.5 or 5 times a power of ten, the first at most low, the last at least high."""
+    """Round numbers from low or less to high or more, in even steps of 1, 2, 2.5 or 5 times a power of ten."""
     if low == high:
         pad = abs(low) / 10 or Decimal(1)
         low, high = low - pad, high + pad
@@ -67,7 +67,7 @@ def _elements(figures: Figures) -> Iterator[str]:
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         'role="img" aria-labelledby="title desc" font-family="system-ui, -apple-system, \'Segoe UI\', Roboto, '
-        "Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"12\">"
+        'Helvetica, Arial, \'DejaVu Sans\', sans-serif" font-size="12">'
     )
     yield f'<title id="title">{escape(figures.entity)}: revenue, operating cash flow and gross margin</title>'
     yield f'<desc id="desc">{escape(span)}: bars of revenue and operating cash flow, a line of the gross margin.</desc>'
@@ -134,7 +134,9 @@ def _line(figures: Figures) -> Iterator[str]:
             "</circle>"
         )
         if few:
-            yield _text(x, y - 8, f"{value:.1f}".replace("-", words.MINUS), fill=MARGIN, size=11, anchor="middle", halo=True)
+            yield _text(
+                x, y - 8, f"{value:.1f}".replace("-", words.MINUS), fill=MARGIN, size=11, anchor="middle", halo=True
+            )
 
 
 def _runs(indexes: Sequence[int]) -> Iterator[list[int]]:

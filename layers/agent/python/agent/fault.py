@@ -5,7 +5,7 @@ from __future__ import annotations
 SHOWN_CHARACTERS = 40
 
 
-class Fault(Exception):
+class Fault(Exception):  # noqa: N818 - a fault of the file, not of the program
     """A statement that can't be used.
 
     Args:
@@ -20,8 +20,13 @@ class Fault(Exception):
             place.append(f"column {column}")
         sentence = f"{', '.join(place)}: {what}." if place else f"{what}."
         super().__init__(sentence[0].upper() + sentence[1:])
+        self.what = what
         self.row = row
         self.column = column
+
+    def in_column(self, column: str) -> Fault:
+        """The same fault, with the column called what the file calls it."""
+        return Fault(self.what, row=self.row, column=column)
 
 
 def shown(text: str) -> str:

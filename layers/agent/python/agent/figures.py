@@ -52,7 +52,7 @@ class PeriodFigures:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One entity, oldest period first; ``currency`` is "" when none is named; ``notes`` are sentences for the reader."""
+    """One entity, oldest period first; ``currency`` is "" when none is named; ``notes`` are sentences to read."""
 
     entity: str
     currency: str
@@ -66,7 +66,8 @@ def compute(entity: str, lines: Sequence[Line], last: int | None = None) -> Figu
     The oldest period that is shown still has its change against the one before it, where the statement has that one.
     """
     notes = []
-    costs_negative = all(line.cost_of_goods_sold <= 0 for line in lines) and any(line.cost_of_goods_sold for line in lines)
+    costs = [line.cost_of_goods_sold for line in lines]
+    costs_negative = max(costs) <= 0 and min(costs) < 0
     if costs_negative:
         notes.append("The file gives costs as negative amounts; they are read as costs.")
     sign = -1 if costs_negative else 1
@@ -84,7 +85,7 @@ def compute(entity: str, lines: Sequence[Line], last: int | None = None) -> Figu
 
 
 def as_json(figures: Figures) -> dict[str, Any]:
-    """The figures as a data part's value; amounts and ratios are Decimals, for JSON numbers with exactly these digits."""
+    """The figures as a data part's value; its numbers are Decimals, to be written with exactly their digits."""
     return {
         "entity": figures.entity,
         "currency": figures.currency or None,
@@ -154,7 +155,8 @@ def _margin(line: Line, sign: int) -> Decimal | None:
 def _percent(amount: Decimal, before: Decimal) -> Decimal | None:
     if before <= 0:
         return None
-    return _rounded(_EXACT.divide(_EXACT.multiply(_EXACT.subtract(amount, before), Decimal(100)), before), PERCENT_PLACES)
+    hundredfold = _EXACT.multiply(_EXACT.subtract(amount, before), Decimal(100))
+    return _rounded(_EXACT.divide(hundredfold, before), PERCENT_PLACES)
 
 
 def _rounded(value: Decimal, places: int) -> Decimal:

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from herald.agent import Agent, Content, Part, TaskContext, data, raw, text
-from herald.protocol.codec import ExactFloat
-
 from agent import chart, figures, markdown, names, request, statement, words
 from agent.fault import Fault
 from agent.figures import Figures
 from agent.periods import PARTS_OF_YEAR
 from agent.request import Request
 from agent.statement import Line
-from agent.table import AMOUNTS, REQUIRED
+from agent.table import REQUIRED
+from herald.agent import Agent, Content, Part, TaskContext, data, raw, text
+from herald.protocol.codec import ExactFloat
 
 JSON, MARKDOWN, PLAIN, SVG = "application/json", "text/markdown", "text/plain", "image/svg+xml"
 ARTIFACT = "analysis"
@@ -61,10 +60,11 @@ def _formats(accepted: Sequence[str]) -> dict[str, str]:
     if not accepted:
         return {JSON: JSON, MARKDOWN: MARKDOWN, SVG: SVG}
     modes = {mode.split(";")[0].strip().lower() for mode in accepted}
-    formats = {}
-    for offered in (JSON, MARKDOWN, SVG):
-        if modes & {offered, offered.split("/")[0] + "/*", "*/*", "*"}:
-            formats[offered] = offered
+    formats = {
+        offered: offered
+        for offered in (JSON, MARKDOWN, SVG)
+        if modes & {offered, offered.split("/")[0] + "/*", "*/*", "*"}
+    }
     if MARKDOWN not in formats and modes & {PLAIN, "text"}:
         formats[MARKDOWN] = PLAIN
     return formats
@@ -101,7 +101,7 @@ def _what_was_read(rows: int, entities: int, entity: str, lines: Sequence[Line])
     of = "" if entities == 1 else f" of {entities} entities"
     first, last = lines[0].period.label, lines[-1].period.label
     span = first if first == last else f"{first} to {last}"
-    return f"Read {words.counted(rows, 'row')}{of}. Computing {len(AMOUNTS)} figures for {entity}, {span}."
+    return f"Read {words.counted(rows, 'row')}{of}. Computing margins and changes of {entity}, {span}."
 
 
 def _last(asked: Request, lines: Sequence[Line]) -> int | None:
@@ -116,7 +116,7 @@ def _last(asked: Request, lines: Sequence[Line]) -> int | None:
 
 
 async def _deliver(task: TaskContext, result: Figures, formats: dict[str, str]) -> None:
-    """One artifact: the figures with the report's first section, the next sections as chunks, the chart with the last."""
+    """One artifact: the figures with the report's first section, then the next ones as chunks, the chart last."""
     sections: list[list[Part]] = [[]]
     if MARKDOWN in formats:
         sections = [[text(section, media_type=formats[MARKDOWN])] for section in markdown.sections(result)]

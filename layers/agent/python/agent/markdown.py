@@ -38,7 +38,7 @@ def summary(figures: Figures) -> str:
 
 
 def _moved(change: Decimal, percent: Decimal | None, amount: str) -> str:
-    """", up 4.21 %"; by the amount where there is no percentage."""
+    """ ", up 4.21 %"; by the amount where there is no percentage."""
     if not change:
         return ", unchanged"
     return f", {'up' if change > 0 else 'down'} {amount if percent is None else words.percent(abs(percent))}"
@@ -63,11 +63,11 @@ def _row(period: PeriodFigures, places: int) -> list[str]:
     return [
         period.period,
         words.amount(period.revenue, places),
-        words.percent(change and change.revenue_percent, signed=True),
+        words.percent(change.revenue_percent if change else None, signed=True),
         words.margin(period.gross_margin),
-        words.points(change and change.gross_margin_points),
+        words.points(change.gross_margin_points if change else None),
         words.amount(period.operating_cash_flow, places),
-        words.percent(change and change.operating_cash_flow_percent, signed=True),
+        words.percent(change.operating_cash_flow_percent if change else None, signed=True),
     ]
 
 
@@ -76,9 +76,9 @@ def _closing(figures: Figures) -> str:
     text = "## What stands out\n\n" + "".join(f"- {words.escaped(line)}\n" for line in lines) + "\n" if lines else ""
     return (
         text
-        + "Gross margin is revenue less cost of goods sold, divided by revenue. Changes are against the period before, in "
-        "percent, and in percentage points (pp) for the margin. Amounts are exact; ratios are rounded half away from "
-        f"zero. {words.NONE} stands where a ratio says nothing.\n"
+        + "Gross margin is revenue less cost of goods sold, divided by revenue. Changes are against the period before, "
+        "in percent, and in percentage points (pp) for the margin. Amounts are exact; ratios are rounded half away "
+        f"from zero. {words.NONE} stands where a ratio says nothing.\n"
     )
 
 

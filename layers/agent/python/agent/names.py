@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 
 LEGAL_FORMS = frozenset(
-    "ab ag as asa bv co company corp corporation gmbh group holding holdings inc incorporated kg limited llc llp ltd nv "
-    "oy oyj plc pte pty sa sas se sl spa srl".split()  # noqa: SIM905
+    {
+        *("ab", "ag", "as", "asa", "bv", "co", "company", "corp", "corporation", "gmbh", "group", "holding"),
+        *("holdings", "inc", "incorporated", "kg", "limited", "llc", "llp", "ltd", "nv", "oy", "oyj", "plc", "pte"),
+        *("pty", "sa", "sarl", "sas", "se", "sl", "spa", "srl"),
+    }
 )
 ALIKE = 0.84  # of SequenceMatcher: two letters changed, dropped or swapped in a name of a dozen
 WORDS_AT_MOST = 200  # slips are only looked for in a request of this length
@@ -30,31 +34,32 @@ def words(text: str) -> tuple[str, ...]:
 def named(request: str, entities: Sequence[str], *, numbered: bool = False) -> list[str]:
     """The entities that a request names, in the order given; [] when it names none.
 
-    The full name counts first, then the name without its legal form, then a first word that no other entity has, then a
-    name with slips. A name inside a longer one that is named too ("Acme" in "Acme Nordic") doesn't count.
+    A name counts in full, without its legal form, and by its first word where no other entity has that; but not inside
+    a longer name that is there ("Acme" in "Acme Nordic"). Where none is there, one with slips counts.
 
     Args:
         numbered: the entities were listed with numbers from 1 before, so that a number alone is an answer.
     """
     asked = words(request)
-    if numbered and len(asked) <= 2 and asked and asked[-1].isdecimal() and int(asked[-1]) <= len(entities):
-        if (number := int(asked[-1])) >= 1 and (len(asked) == 1 or asked[0] in ("number", "no", "nr")):
-            return [entities[number - 1]]
+    if numbered and (number := _number(asked)) in range(1, len(entities) + 1):
+        return [entities[number - 1]]
     spoken = {entity: words(entity) for entity in entities}
-    for key in (_full, _core, _first_word(list(spoken.values()))):
-        if found := _places(asked, {entity: key(name) for entity, name in spoken.items()}):
-            return found
-    return _with_slips(asked[:WORDS_AT_MOST], {entity: _core(name) for entity, name in spoken.items()})
+    firsts = Counter(name[:1] for name in spoken.values())
+    keys = {entity: {name, _core(name)} | _first_word(name, firsts) for entity, name in spoken.items()}
+    cores = {entity: _core(name) for entity, name in spoken.items()}
+    return _there(asked, keys) or _with_slips(asked[:WORDS_AT_MOST], cores)
 
 
-Key = Callable[[tuple[str, ...]], tuple[str, ...]]
+Words = tuple[str, ...]
 
 
-def _full(name: tuple[str, ...]) -> tuple[str, ...]:
-    return name
+def _number(asked: Words) -> int:
+    """The number that is all a request says: "2", "no. 2"; 0 when it says something else."""
+    alone = asked[1:] if asked[:1] in (("number",), ("no",), ("nr",)) else asked
+    return int(alone[0]) if len(alone) == 1 and alone[0].isdecimal() and len(alone[0]) < 6 else 0
 
 
-def _core(name: tuple[str, ...]) -> tuple[str, ...]:
+def _core(name: Words) -> Words:
     """The name without the legal forms at its end; all of it when nothing else is left."""
     end = len(name)
     while end > 1 and name[end - 1] in LEGAL_FORMS:
@@ -62,23 +67,17 @@ def _core(name: tuple[str, ...]) -> tuple[str, ...]:
     return name[:end]
 
 
-def _first_word(all_names: Sequence[tuple[str, ...]]) -> Key:
-    firsts = [name[:1] for name in all_names]
-
-    def key(name: tuple[str, ...]) -> tuple[str, ...]:
-        first = name[:1]
-        return first if first and len(first[0]) >= SHORTEST_WORD and firsts.count(first) == 1 else ()
-
-    return key
+def _first_word(name: Words, firsts: Mapping[Words, int]) -> set[Words]:
+    first = name[:1]
+    return {first} if first and len(first[0]) >= SHORTEST_WORD and firsts[first] == 1 else set()
 
 
-def _places(asked: tuple[str, ...], keys: dict[str, tuple[str, ...]]) -> list[str]:
-    """The entities whose key stands in the request, but for those whose every place lies in a longer one's."""
-    spans: dict[str, list[range]] = {}
-    for entity, key in keys.items():
-        places = [i for i in range(len(asked) - len(key) + 1) if key and asked[i : i + len(key)] == key]
-        if places:
-            spans[entity] = [range(i, i + len(key)) for i in places]
+def _there(asked: Words, keys: Mapping[str, set[Words]]) -> list[str]:
+    """The entities that a key of theirs stands for in the request, outside every longer key's place."""
+    spans = {
+        entity: [range(at, at + len(key)) for key in several if key for at in _places(asked, key)]
+        for entity, several in keys.items()
+    }
     everywhere = [span for found in spans.values() for span in found]
 
     def inside_another(span: range) -> bool:
@@ -87,7 +86,11 @@ def _places(asked: tuple[str, ...], keys: dict[str, tuple[str, ...]]) -> list[st
     return [entity for entity, found in spans.items() if not all(inside_another(span) for span in found)]
 
 
-def _with_slips(asked: tuple[str, ...], keys: dict[str, tuple[str, ...]]) -> list[str]:
+def _places(asked: Words, key: Words) -> list[int]:
+    return [at for at in range(len(asked) - len(key) + 1) if asked[at : at + len(key)] == key]
+
+
+def _with_slips(asked: Words, keys: Mapping[str, Words]) -> list[str]:
     """The one entity that reads most like a run of the request's words; [] when two are equally alike."""
     scores: dict[str, float] = {}
     for entity, key in keys.items():

@@ -9,9 +9,10 @@ from datetime import date
 
 WAYS = "2024, 2024-H1, 2024-Q1, 2024-03 or 2024-03-31"
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_FULL_MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
+_SHORT_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
 )
 
 PARTS_OF_YEAR = {"year": 1, "half": 2, "quarter": 4, "month": 12}
@@ -72,9 +73,9 @@ def _month(found: re.Match[str]) -> int | None:
         return _part(found, 12)
     if name == "sept":
         name = "sep"
-    for names in (_MONTHS, _FULL_MONTHS):
+    for names in (_SHORT_MONTHS, _MONTHS):
         if name in names:
-            return int(found["year"]) * 12 + list(names).index(name)
+            return int(found["year"]) * 12 + names.index(name)
     return None
 
 

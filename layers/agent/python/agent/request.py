@@ -7,19 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from herald.agent import Message, Part
-from herald.protocol.model import Role
-
 from agent import table
 from agent.fault import Fault, shown
 from agent.table import Table
+from herald.agent import Message, Part
+from herald.protocol.model import Role
 
 CSV_TYPES = frozenset({"text/csv", "application/csv", "text/x-csv", "application/vnd.ms-excel"})
 TEXT_TYPES = frozenset({"", "text/plain", "text/tab-separated-values", "application/octet-stream"})
 CHARSETS = frozenset({"utf-8", "utf-16", "us-ascii", "iso-8859-1", "iso-8859-15", "windows-1252"})
 ROWS_MEMBERS = ("rows", "statement", "lines", "data")
 
-_COUNTS = {word: n for n, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)}  # noqa: SIM905
+_COUNTS = {
+    word: count
+    for count, word in enumerate(
+        ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 2
+    )
+}
 _LAST = re.compile(
     rf"\b(?:last|latest|past|most recent)\s+(?:(?P<n>\d{{1,3}}|{'|'.join(_COUNTS)})\s+)?"
     r"(?P<unit>period|year|half|halve|quarter|month|day)s?\b",
@@ -29,7 +33,7 @@ _LAST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """``words`` and ``earlier`` are what the client said, now and in the turns before; ``statement`` is the newest one."""
+    """``words`` and ``earlier`` are what the client said, now and in the turns before; the newest statement."""
 
     words: str
     earlier: str
@@ -39,7 +43,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """"The last four quarters": a number of units, where the unit is a kind of period or "period" for any."""
+    """ "The last four quarters": a number of units, where the unit is a kind of period or "period" for any."""
 
     count: int
     unit: str

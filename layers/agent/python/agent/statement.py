@@ -43,6 +43,14 @@ def read(table: Table) -> Statement:
     Raises:
         Fault: a cell is empty or can't be read; an entity has a period twice, periods of two kinds, or two currencies.
     """
+    try:
+        return _read(table)
+    except Fault as fault:
+        named = table.columns.get(fault.column or "")
+        raise fault if named is None else fault.in_column(named.written) from None
+
+
+def _read(table: Table) -> Statement:
     mark = _decimal_mark(table)
     names: dict[str, str] = {}  # without case and spacing -> as first written
     lines: dict[str, list[Line]] = {}
@@ -100,7 +108,7 @@ def _unit(table: Table, name: str, row: int) -> str:
     unit = table.columns[name].unit
     currency = amounts.currency(unit) if unit else ""
     if currency is None:
-        what = f"the unit {shown(unit)} in the header isn't a currency; give whole amounts, with a unit like EUR or none"
+        what = f"the unit {shown(unit)} in the header isn't a currency; give full amounts, in a unit like EUR or none"
         raise Fault(what, row=row, column=name)
     return currency
 

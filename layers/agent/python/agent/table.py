@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from herald.protocol.codec import ExactFloat
-
 from agent.fault import Fault, shown
+from herald.protocol.codec import ExactFloat
 
 ROWS_AT_MOST = 10_000
 COLUMNS_AT_MOST = 100
@@ -96,7 +95,7 @@ def from_csv(text: str) -> Table:
     text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
     if len(text) > CHARACTERS_AT_MOST:
         raise Fault(f"the file is longer than {CHARACTERS_AT_MOST:,} characters; send a shorter one")
-    lines = text.splitlines()
+    lines = _lines(text)
     found = _header(lines)
     if found is None:
         first = next((n for n, line in enumerate(lines, 1) if line.strip()), 1)
@@ -108,10 +107,10 @@ def from_csv(text: str) -> Table:
 def split(text: str) -> tuple[str, str] | None:
     """A text's CSV and the words around it; None when no line is a header with a row below it.
 
-    A text that begins with its header is taken as a file. Fences (```) are left out. The table ends at its last line with
-    a separator; after an empty line only rows as long as the header belong to it.
+    A text that begins with its header is taken as a file. Fences (```) are left out. The table ends at its last line
+    with a separator; after an empty line only rows as long as the header belong to it.
     """
-    lines = [line for line in text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines() if "```" not in line]
+    lines = [line for line in _lines(text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")) if "```" not in line]
     found = _header(lines)
     if found is None:
         return None
@@ -158,6 +157,11 @@ def from_json(rows: Sequence[Any]) -> Table:
             (number, [_cell(value, number, known[i]) if i in known else "" for i, value in enumerate(values)])
         )
     return _checked(columns, result, "")
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as csv sees them; splitlines() would break at form feeds and their like as well."""
+    return re.split(r"\r\n|\r|\n", text)
 
 
 def _cell(value: Any, row: int, name: str) -> Cell:
@@ -264,4 +268,4 @@ def _checked(columns: Mapping[str, Column], rows: list[tuple[int, Sequence[Cell]
 
 def _too_many(count: int | None) -> Fault:
     there = "more" if count is None else f"{count:,}"
-    return Fault(f"the statement has {there} rows; {ROWS_AT_MOST:,} are the most, so send fewer entities or periods at once")
+    return Fault(f"the statement has {there} rows; {ROWS_AT_MOST:,} are the most, so send fewer at once")

@@ -50,7 +50,7 @@ def decimals(values: Sequence[Decimal]) -> int:
 
 
 def counted(number: int, one: str, more: str = "") -> str:
-    """"1 row", "2 rows"; ``more`` where an s doesn't do it."""
+    """ "1 row", "2 rows"; ``more`` where an s doesn't do it."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
