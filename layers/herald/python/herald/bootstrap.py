@@ -17,13 +17,16 @@ from herald.adapters.dynamodb.log import DynamoTaskLog
 from herald.adapters.dynamodb.webhooks import DynamoWebhooks
 from herald.adapters.s3 import S3Bodies
 from herald.ports import Clock, Doorbells, DueIndex, Ids, Sealer, TaskLog, Webhooks, WorkerLauncher
+from herald.settings import RunAgentSettings, StartWorkerSettings, SweepSettings
 
 if TYPE_CHECKING:
     from herald.adapters.secrets import SecretVersions
+    from herald.upkeep.sweep import Sweep
+    from herald.worker.turns import Worker
 
 
 @dataclass(frozen=True)
-class World:
+class Platform:
     """What all functions stand on: the environment, the clients, time and names.
 
     Its methods make adapters, each from the settings that it needs.
@@ -64,3 +67,44 @@ class World:
         from herald.adapters.secrets import SecretsSealer
 
         return SecretsSealer(self.secret(secret_id))
+
+
+def start_worker(world: World) -> WorkerLauncher:
+    """What the function ``start_worker`` uses."""
+    settings = StartWorkerSettings.read(world.environ)
+    return world.launcher(settings.state_machine_arn)
+
+
+def run_agent(world: World) -> Worker:
+    """What the function ``run_agent`` runs. The agent is loaded with the first turn, so a failure is that call's."""
+    from functools import cache
+
+    from herald.worker.loading import load_agent
+    from herald.worker.turns import Worker
+
+    settings = RunAgentSettings.read(world.environ)
+    return Worker(
+        world.task_log(settings.table, settings.bucket),
+        world.clock,
+        world.ids,
+        cache(lambda: load_agent(settings.agent)),
+        settings.turn_seconds,
+    )
+
+
+def sweep(world: World) -> Sweep:
+    """What the function ``sweep`` runs."""
+    from herald.upkeep.sweep import Sweep
+    from herald.upkeep.turns import Turns
+    from herald.upkeep.webhooks import DueWebhooks
+
+    settings = SweepSettings.read(world.environ)
+    log = world.task_log(settings.table, settings.bucket)
+    launcher = world.launcher(settings.state_machine_arn)
+    webhooks, doorbells = world.webhooks(settings.table), world.doorbells(settings.queue_url)
+    return Sweep(
+        world.due_index(settings.table),
+        Turns(log, launcher, world.clock, world.ids, settings.turn_seconds),
+        DueWebhooks(log, webhooks, doorbells, world.clock, world.ids),
+        world.clock,
+    )

@@ -33,15 +33,13 @@ class DueWebhooks:
         now = self.clock.now()
         if webhook is None or webhook.due_at is None or webhook.due_at > now:
             return ""  # the index was behind, or the webhook is gone
-        if self.log.header(ref) is None:
-            self.webhooks.delete(ref, config_id)
-            return "deleted with its task"
-        later = _due_later(webhook, now)
+        rung = webhook.state in RUNG_STATES and self.log.header(ref) is not None
+        later = _due_later(webhook, now) if rung else None
         # Putting it off first keeps sweep from ringing every minute while the queue is long, and the condition of the
         # update keeps it from ringing for what a sender has just dealt with.
         if not self.webhooks.update(webhook, replace(webhook, due_at=later)):
             return ""
-        if webhook.state not in RUNG_STATES:
+        if not rung:
             return "put to rest"
         if webhook.state is WebhookState.FAILING and webhook.next_attempt_at > now:
             return "deferred"
@@ -49,9 +47,7 @@ class DueWebhooks:
         return "rung"
 
 
-def _due_later(webhook: Webhook, now: int) -> int | None:
-    if webhook.state not in RUNG_STATES:
-        return None
+def _due_later(webhook: Webhook, now: int) -> int:
     if webhook.state is WebhookState.FAILING:
         return webhook.next_attempt_at if webhook.next_attempt_at > now else now + AGAIN_MS
     return (now // HOUR_MS + 1) * HOUR_MS

@@ -1,0 +1,8 @@
+"""Runs the agent for one turn of one task; see herald.entrypoints.run_agent."""
+
+import os
+
+from herald import bootstrap
+from herald.entrypoints.run_agent import handler_for
+
+handler = handler_for(bootstrap.run_agent(bootstrap.World(os.environ)))

@@ -1,0 +1,8 @@
+"""Looks after what is due and what has stopped; see herald.entrypoints.sweep."""
+
+import os
+
+from herald import bootstrap
+from herald.entrypoints.sweep import handler_for
+
+handler = handler_for(bootstrap.sweep(bootstrap.World(os.environ)))

@@ -1,0 +1,60 @@
+"""start_worker: the stream tells of a new message, and its turn's execution is started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from herald.adapters.dynamodb import items, keys
+from herald.entrypoints.logs import json_logger
+from herald.ports import WorkerLauncher
+
+logger = json_logger()
+
+Response = dict[str, list[dict[str, str]]]
+
+
+def handler_for(launcher: WorkerLauncher) -> Callable[[dict[str, Any], LambdaContext], Response]:
+    """The function's handler.
+
+    A record that fails keeps no other of its batch from being started. All that failed are reported, in order; Lambda
+    takes the batch up again at the first, which is harmless: an execution that was started before is done.
+    """
+
+    @logger.inject_lambda_context(clear_state=True)
+    def handler(event: dict[str, Any], context: LambdaContext) -> Response:  # noqa: ARG001
+        failed = []
+        for record in event["Records"]:
+            try:
+                _start(launcher, record)
+            except Exception:
+                sequence_number = _sequence_number(record)
+                logger.exception("stream record failed", sequence_number=sequence_number)
+                failed.append({"itemIdentifier": sequence_number})
+        return {"batchItemFailures": failed}
+
+    return handler
+
+
+def _start(launcher: WorkerLauncher, record: Mapping[str, Any]) -> None:
+    if record["eventName"] != "INSERT":
+        return
+    image = record["dynamodb"]["NewImage"]
+    if not image["sk"]["S"].startswith(keys.LOG):
+        return
+    entry = items.entry_from_image(image)
+    if entry.kind != "message" or entry.turn != entry.number:
+        return  # a message that opens no turn starts nothing
+    ref = keys.ref_from_pk(image["pk"]["S"])
+    launcher.start(ref, entry.turn, entry.at)
+    logger.info("turn started", task_id=ref.task_id, turn=entry.turn)
+
+
+def _sequence_number(record: Any) -> str:
+    """ "" when even that is missing: Lambda then takes the whole batch for failed."""
+    try:
+        return str(record["dynamodb"]["SequenceNumber"])
+    except (KeyError, TypeError):
+        return ""
