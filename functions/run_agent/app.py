@@ -5,4 +5,4 @@ import os
 from herald import bootstrap
 from herald.entrypoints.run_agent import handler_for
 
-handler = handler_for(bootstrap.run_agent(bootstrap.World(os.environ)))
+handler = handler_for(bootstrap.run_agent(bootstrap.Platform(os.environ)))

@@ -5,4 +5,4 @@ import os
 from herald import bootstrap
 from herald.entrypoints.start_worker import handler_for
 
-handler = handler_for(bootstrap.start_worker(bootstrap.World(os.environ)))
+handler = handler_for(bootstrap.start_worker(bootstrap.Platform(os.environ)))

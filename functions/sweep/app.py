@@ -5,4 +5,4 @@ import os
 from herald import bootstrap
 from herald.entrypoints.sweep import handler_for
 
-handler = handler_for(bootstrap.sweep(bootstrap.World(os.environ)))
+handler = handler_for(bootstrap.sweep(bootstrap.Platform(os.environ)))

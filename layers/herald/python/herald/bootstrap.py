@@ -69,42 +69,42 @@ class Platform:
         return SecretsSealer(self.secret(secret_id))
 
 
-def start_worker(world: World) -> WorkerLauncher:
+def start_worker(platform: Platform) -> WorkerLauncher:
     """What the function ``start_worker`` uses."""
-    settings = StartWorkerSettings.read(world.environ)
-    return world.launcher(settings.state_machine_arn)
+    settings = StartWorkerSettings.read(platform.environ)
+    return platform.launcher(settings.state_machine_arn)
 
 
-def run_agent(world: World) -> Worker:
+def run_agent(platform: Platform) -> Worker:
     """What the function ``run_agent`` runs. The agent is loaded with the first turn, so a failure is that call's."""
     from functools import cache
 
     from herald.worker.loading import load_agent
     from herald.worker.turns import Worker
 
-    settings = RunAgentSettings.read(world.environ)
+    settings = RunAgentSettings.read(platform.environ)
     return Worker(
-        world.task_log(settings.table, settings.bucket),
-        world.clock,
-        world.ids,
+        platform.task_log(settings.table, settings.bucket),
+        platform.clock,
+        platform.ids,
         cache(lambda: load_agent(settings.agent)),
         settings.turn_seconds,
     )
 
 
-def sweep(world: World) -> Sweep:
+def sweep(platform: Platform) -> Sweep:
     """What the function ``sweep`` runs."""
     from herald.upkeep.sweep import Sweep
     from herald.upkeep.turns import Turns
     from herald.upkeep.webhooks import DueWebhooks
 
-    settings = SweepSettings.read(world.environ)
-    log = world.task_log(settings.table, settings.bucket)
-    launcher = world.launcher(settings.state_machine_arn)
-    webhooks, doorbells = world.webhooks(settings.table), world.doorbells(settings.queue_url)
+    settings = SweepSettings.read(platform.environ)
+    log = platform.task_log(settings.table, settings.bucket)
+    launcher = platform.launcher(settings.state_machine_arn)
+    webhooks, doorbells = platform.webhooks(settings.table), platform.doorbells(settings.queue_url)
     return Sweep(
-        world.due_index(settings.table),
-        Turns(log, launcher, world.clock, world.ids, settings.turn_seconds),
-        DueWebhooks(log, webhooks, doorbells, world.clock, world.ids),
-        world.clock,
+        platform.due_index(settings.table),
+        Turns(log, launcher, platform.clock, platform.ids, settings.turn_seconds),
+        DueWebhooks(log, webhooks, doorbells, platform.clock, platform.ids),
+        platform.clock,
     )
