@@ -1,0 +1,103 @@
+"""One attempt: a notification, posted once to a webhook's vetted address, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from herald import __version__
+from herald.delivery import message, retry
+from herald.delivery.message import Notification
+from herald.delivery.retry import Outcome
+from herald.delivery.signing import hmac_key, sign_v1
+from herald.delivery.url_policy import UrlPolicy, UrlRefused
+from herald.ports import Answer, Clock, Sealer, Signer, TransportFailure, WebhookTransport
+from herald.records import Secrets, Webhook
+
+MEDIA_TYPE = "application/a2a+json"
+USER_AGENT = f"herald/{__version__}"
+STORED_HEAD = 4_096  # of a response's head, in bytes
+_HIDDEN = "[hidden]"
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Makes attempts. ``seconds`` bounds each of them in all: name, connection, TLS, request and answer."""
+
+    policy: UrlPolicy
+    transport: WebhookTransport
+    signer: Signer
+    sealer: Sealer
+    clock: Clock
+    seconds: float = 15.0
+
+    def send(self, webhook: Webhook, notification: Notification) -> Outcome:
+        """Sign and post once. Whatever is the receiver's doing is an Outcome; our own faults are raised.
+
+        Raises:
+            Unavailable: a service of ours didn't answer.
+            ValueError: the webhook's secrets can't be opened.
+        """
+        started = self.clock.now()
+        secrets = open_secrets(self.sealer, webhook)
+        try:
+            target = self.policy.vet(webhook.url)
+            headers = self._headers(webhook, notification, secrets)
+            left = self.seconds - (self.clock.now() - started) / 1000
+            answer = self.transport.post(webhook.url, target.address, headers, notification.body, left)
+        except UrlRefused:
+            return Outcome(retry.SSRF_BLOCKED, milliseconds=self.clock.now() - started)
+        except TransportFailure as failure:
+            return Outcome(failure.outcome, milliseconds=failure.milliseconds or self.clock.now() - started)
+        return self._outcome(answer, secrets)
+
+    def _headers(self, webhook: Webhook, notification: Notification, secrets: Secrets) -> dict[str, str]:
+        message_id = message.message_id(webhook.key, notification.number)
+        second = self.clock.now() // 1000
+        signatures = self.signer.sign(webhook.ref.tenant, message_id, second, notification.body)
+        headers = {"Content-Type": MEDIA_TYPE, "A2A-Version": webhook.wire}
+        if secrets.scheme and secrets.credentials:
+            headers["Authorization"] = f"{secrets.scheme} {secrets.credentials}"
+        if (key := hmac_key(secrets.token)) is not None:
+            signatures.append(sign_v1(key, message_id, second, notification.body))
+        elif secrets.token:
+            headers["X-A2A-Notification-Token"] = secrets.token
+            headers["A2A-Notification-Token"] = secrets.token
+        headers["webhook-id"] = message_id
+        headers["webhook-timestamp"] = str(second)
+        headers["webhook-signature"] = " ".join(signatures)
+        headers["User-Agent"] = USER_AGENT
+        if notification.traceparent:
+            headers["traceparent"] = notification.traceparent
+        return headers
+
+    def _outcome(self, answer: Answer, secrets: Secrets) -> Outcome:
+        name = retry.outcome_of_status(answer.status)
+        # Nobody is shown what a redirecting or odd receiver answers.
+        shown = name in (retry.HTTP_4XX, retry.HTTP_5XX, retry.GONE)
+        return Outcome(
+            name,
+            answer.status,
+            answer.milliseconds,
+            head=_head(answer.head, secrets) if shown else "",
+            retry_after=retry.retry_after(answer.headers.get("retry-after"), self.clock.now()),
+            disable=_asks_for_silence(answer.headers),
+        )
+
+
+def open_secrets(sealer: Sealer, webhook: Webhook) -> Secrets:
+    """The token and authentication that the client gave; empty when it gave none."""
+    return Secrets.from_text(sealer.open(webhook.sealed, webhook.place)) if webhook.sealed else Secrets()
+
+
+def _asks_for_silence(headers: Mapping[str, str]) -> bool:
+    return headers.get("webhook-delivery", "").strip().lower() == "disable"
+
+
+def _head(raw: bytes, secrets: Secrets) -> str:
+    """What is kept of a response: text of at most 4 KiB, without the secrets that a receiver may echo."""
+    text = raw.decode(errors="replace")
+    for secret in (secrets.credentials, secrets.token):
+        if secret:
+            text = text.replace(secret, _HIDDEN)
+    return text.encode()[:STORED_HEAD].decode(errors="ignore")

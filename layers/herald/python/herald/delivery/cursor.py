@@ -1,0 +1,248 @@
+"""The delivery of one webhook: read its cursor, post what comes after it, move it on, until the log is drained.
+
+A doorbell only says which webhook to look at. Everything that decides is read from the table, right before each
+connection, so that a doorbell may come twice, late or never, and a sender may die at any line: what is sent twice is at
+most the notification in flight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from herald.delivery import message, retry
+from herald.delivery.attempt import Sender
+from herald.delivery.message import Notification
+from herald.delivery.retry import GiveUp, Outcome
+from herald.ports import Clock, Doorbells, Ids, Ring, TaskLog, Unavailable, Webhooks
+from herald.records import Attempt, Doorbell, Entry, TaskRef, Webhook, WebhookState
+
+PAGE = 25  # entries read at once: their bodies are held in memory
+LEAST_SECONDS = 30.0  # with less time left a fresh doorbell takes over
+LONGEST_HIDE = 600  # seconds; a longer wait is left to the due index
+MOST_RECEIVES = 500  # a doorbell that came back so often is dropped, long before the dead-letter queue takes it
+EARLY_MS = 1_000  # a hidden doorbell may be back that much before its time
+HIDDEN_GRACE_MS = 60_000  # the due index rings so much after a hidden doorbell should have been back
+HOUR_MS = 3_600_000
+DRAINING_MS = 300_000
+
+
+class Watch(Protocol):
+    """Who is told what happened: for logs and metrics. It gets no secret and must not raise."""
+
+    def attempted(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> None: ...
+
+    def disabled(self, webhook: Webhook, reason: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Answers doorbells. ``random`` gives numbers from 0 to 1, for jitter."""
+
+    log: TaskLog
+    webhooks: Webhooks
+    doorbells: Doorbells
+    sender: Sender
+    clock: Clock
+    ids: Ids
+    watch: Watch
+    random: Callable[[], float]
+
+    def answer(self, doorbell: Doorbell, remaining: Callable[[], float], receives: int = 1) -> int | None:
+        """Deliver what one webhook is owed.
+
+        Args:
+            remaining: seconds that are left of this invocation.
+            receives: how often this doorbell has been received.
+
+        Returns:
+            None to acknowledge the doorbell; seconds to hide it for.
+
+        Raises:
+            Unavailable, ValueError, LookupError: a fault of our own. The doorbell must come back.
+        """
+        ahead = _Ahead(self.log, doorbell.ref)
+        stuck: Webhook | None = None
+        while True:
+            if remaining() < max(LEAST_SECONDS, self.sender.seconds + 10):
+                self._hand_over(doorbell)
+                return None
+            webhook = self.webhooks.get(doorbell.ref, doorbell.config_id)
+            if webhook is None or webhook.key != doorbell.key or not self._open(webhook):
+                return None
+            if webhook == stuck:
+                raise Unavailable(f"webhook {webhook.config_id} can't be updated")
+            notification = ahead.next(webhook)
+            if notification is None:
+                after = self._drained(webhook)
+                if after is None:
+                    return None
+                stuck = None if self.webhooks.update(webhook, after) else webhook
+                ahead.read_anew()
+                continue
+            outcome = self.sender.send(webhook, notification)
+            now = self.clock.now()
+            self.watch.attempted(webhook, notification, outcome, now)
+            after = (
+                _advanced(webhook, notification, outcome, now)
+                if outcome.delivered
+                else self._failed(webhook, notification, outcome, now)
+            )
+            if not self.webhooks.update(webhook, after):
+                stuck = webhook
+                continue
+            if after.state is WebhookState.DISABLED:
+                self.watch.disabled(after, after.reason)
+                return None
+            if not outcome.delivered:
+                return self._wait(after, now, receives)
+            if after.state is WebhookState.ACTIVE and (notification.ends_task or ahead.drained(after)):
+                return None
+
+    def _open(self, webhook: Webhook) -> bool:
+        if webhook.state is WebhookState.FAILING:
+            return webhook.next_attempt_at <= self.clock.now() + EARLY_MS
+        return webhook.state is WebhookState.ACTIVE
+
+    def _hand_over(self, doorbell: Doorbell) -> None:
+        self.doorbells.ring([Ring(doorbell, f"{doorbell.key}-{self.ids.token()}")])
+
+    def _drained(self, webhook: Webhook) -> Webhook | None:
+        """What a webhook becomes when nothing is left to send; None when it stays as it is."""
+        now = self.clock.now()
+        if webhook.state is WebhookState.FAILING:
+            # No doorbell is rung for a failing webhook: once it is active again, the log must be read once more.
+            return replace(
+                webhook, state=WebhookState.ACTIVE, failures=0, next_attempt_at=0, due_at=self._next_look(webhook, now)
+            )
+        if webhook.due_at is not None and webhook.due_at <= now:
+            return replace(webhook, due_at=self._next_look(webhook, now))
+        return None
+
+    def _next_look(self, webhook: Webhook, now: int) -> int | None:
+        header = self.log.header(webhook.ref)
+        if header is None or (header.terminal and header.status_number <= webhook.cursor):
+            return None
+        return _next_hour(now)
+
+    def _failed(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> Webhook:
+        """Record a failed attempt; what the webhook becomes by it."""
+        failures, attempt = webhook.failures + 1, webhook.attempt + 1
+        blocked = self._blocked_before(webhook, notification) + 1 if outcome.name == retry.SSRF_BLOCKED else 0
+        decision = retry.decide(outcome, failures, blocked, self.random)
+        self.webhooks.record(
+            webhook,
+            Attempt(
+                notification.number, attempt, outcome.name, outcome.status, outcome.milliseconds, outcome.head, at=now
+            ),
+        )
+        counted = replace(webhook, failures=failures, attempt=attempt)
+        if isinstance(decision, GiveUp):
+            return replace(counted, state=WebhookState.DISABLED, reason=decision.reason, next_attempt_at=0, due_at=None)
+        again = now + math.ceil(decision.seconds * 1000)
+        grace = HIDDEN_GRACE_MS if decision.seconds <= LONGEST_HIDE else 0
+        return replace(counted, state=WebhookState.FAILING, next_attempt_at=again, due_at=again + grace)
+
+    def _blocked_before(self, webhook: Webhook, notification: Notification) -> int:
+        """How many attempts right before this one the SSRF guard refused."""
+        numbers = {
+            attempt.attempt
+            for attempt in self.webhooks.attempts(webhook)
+            if attempt.number == notification.number and attempt.outcome == retry.SSRF_BLOCKED
+        }
+        count = 0
+        while webhook.attempt - count in numbers:
+            count += 1
+        return count
+
+    def _wait(self, webhook: Webhook, now: int, receives: int) -> int | None:
+        seconds = math.ceil((webhook.next_attempt_at - now) / 1000)
+        return seconds if seconds <= LONGEST_HIDE and receives < MOST_RECEIVES else None
+
+
+class _Ahead:
+    """The log ahead of a cursor, read in pages. Entries never change, so a page stays good whatever happens."""
+
+    def __init__(self, log: TaskLog, ref: TaskRef) -> None:
+        self._log = log
+        self._ref = ref
+        self.read_anew()
+
+    def read_anew(self) -> None:
+        self._entries: deque[Entry] = deque()
+        self._base = -1  # the cursor that the first page was read for
+        self._more = True  # whether there may be entries after those that were read
+
+    def drained(self, webhook: Webhook) -> bool:
+        """True when all that was read is dealt with and nothing was left unread. Reads nothing."""
+        self._skip(webhook.cursor)
+        return not self._entries and not self._more
+
+    def next(self, webhook: Webhook) -> Notification | None:
+        """What comes next for a webhook; None when there is nothing.
+
+        Raises:
+            Unavailable: entries that a snapshot folds can't be seen.
+        """
+        if webhook.snapshot_due:
+            return self._snapshot(webhook)
+        if webhook.cursor < self._base:  # it was set back
+            self.read_anew()
+        self._skip(webhook.cursor)
+        after = webhook.cursor
+        while not self._entries and self._more:
+            page = self._log.read(self._ref, after=after, limit=PAGE)
+            self._base = webhook.cursor
+            self._more = len(page) == PAGE
+            self._entries.extend(page)
+            after = page[-1].number if page else after
+            self._skip(webhook.cursor)
+        return message.of_entry(self._entries[0]) if self._entries else None
+
+    def _skip(self, cursor: int) -> None:
+        while self._entries and (self._entries[0].number <= cursor or not message.is_sent(self._entries[0])):
+            self._entries.popleft()
+
+    def _snapshot(self, webhook: Webhook) -> Notification:
+        size = webhook.snapshot + 1
+        entries = self._log.read(self._ref, limit=size)
+        if len(entries) < size:
+            raise Unavailable(f"entries of task {self._ref.task_id} that a snapshot needs can't be seen")
+        return message.of_snapshot(self._ref, entries)
+
+
+def _advanced(webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> Webhook:
+    """What a webhook becomes by a delivered notification."""
+    state, reason, due_at = WebhookState.ACTIVE, "", None
+    if outcome.disable:
+        state, reason = WebhookState.DISABLED, retry.DISABLED_BY_RECEIVER
+    elif not notification.ends_task:
+        # A webhook that failed stays failing until its log is drained.
+        state = webhook.state
+        due_at = _soon(now) if state is WebhookState.FAILING else _next_hour(now)
+    return replace(
+        webhook,
+        cursor=notification.number,
+        snapshot_due=False,
+        state=state,
+        reason=reason,
+        failures=0,
+        attempt=0,
+        next_attempt_at=0,
+        due_at=due_at,
+        delivered=webhook.delivered + 1,
+        first_success_at=webhook.first_success_at or now,
+        last_success_at=now,
+    )
+
+
+def _next_hour(now: int) -> int:
+    """Rounded, so that moving a cursor rarely writes the due index."""
+    return (now // HOUR_MS + 1) * HOUR_MS
+
+
+def _soon(now: int) -> int:
+    return (now // DRAINING_MS + 2) * DRAINING_MS

@@ -1,0 +1,153 @@
+"""Standard Webhooks 1.0.0 signatures: v1a (ed25519) with keys of our own, v1 (HMAC-SHA256) with a client's secret.
+
+v1a names no audience, so every tenant has keys of its own, derived from one secret; a key is never stored.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+PURPOSE = "herald/webhook/v1a"
+HMAC_PREFIX = "whsec_"
+HMAC_BYTES = range(24, 65)
+MAX_KEYS = 1_024  # derived keys kept per process
+
+
+Stage = Literal["AWSCURRENT", "AWSPENDING", "AWSPREVIOUS"]
+
+
+class Version(Protocol):
+    """A version of the signing secret, as Secrets Manager keeps it."""
+
+    @property
+    def version_id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+class Versions(Protocol):
+    def stage(self, stage: Stage) -> Version | None:
+        """The version in a stage. Raises Unavailable."""
+
+    def all(self) -> Sequence[Version]:
+        """Current, pending and previous version, as far as there are such, each once. Raises Unavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """The public half of a tenant's key: 32 bytes, and its RFC 7638 thumbprint as the key's id."""
+
+    raw: bytes
+
+    @property
+    def kid(self) -> str:
+        canonical = json.dumps({"crv": "Ed25519", "kty": "OKP", "x": _base64url(self.raw)}, separators=(",", ":"))
+        return _base64url(hashlib.sha256(canonical.encode()).digest())
+
+    @property
+    def whpk(self) -> str:
+        """As Standard Webhooks writes a public key."""
+        return "whpk_" + base64.b64encode(self.raw).decode()
+
+    @property
+    def jwk(self) -> dict[str, str]:
+        """As RFC 8037 writes it, with the Standard Webhooks form beside."""
+        return {
+            "kty": "OKP",
+            "crv": "Ed25519",
+            "kid": self.kid,
+            "use": "sig",
+            "alg": "EdDSA",
+            "x": _base64url(self.raw),
+            "whpk": self.whpk,
+        }
+
+
+class SigningKeys:
+    """The tenants' keys; implements the port Signer."""
+
+    def __init__(self, versions: Versions) -> None:
+        self._versions = versions
+        self._derived: dict[tuple[str, str], Ed25519PrivateKey] = {}
+
+    def sign(self, tenant: str, message_id: str, second: int, body: bytes) -> list[str]:
+        """``["v1a,<base64>"]``, newest key first; while a previous version of the secret exists its key signs too.
+
+        Raises:
+            Unavailable: the secret can't be read.
+            LookupError: it has no current version.
+        """
+        current, previous = self._versions.stage("AWSCURRENT"), self._versions.stage("AWSPREVIOUS")
+        if current is None:
+            raise LookupError("the signing secret has no current version")
+        signing = [current]
+        if previous is not None and previous.version_id != current.version_id:
+            signing.append(previous)
+        content = signed_content(message_id, second, body)
+        return ["v1a," + base64.b64encode(self._key(tenant, version).sign(content)).decode() for version in signing]
+
+    def public(self, tenant: str) -> list[PublicKey]:
+        """The keys that sign, are about to sign or have signed for a tenant: current, pending, previous.
+
+        Derived for any name, so that the answer tells nobody which tenants there are.
+        """
+        keys = [self._key(tenant, version) for version in self._versions.all()]
+        return [PublicKey(key.public_key().public_bytes_raw()) for key in keys]
+
+    def _key(self, tenant: str, version: Version) -> Ed25519PrivateKey:
+        place = (tenant, version.version_id)
+        key = self._derived.get(place)
+        if key is None:
+            if len(self._derived) >= MAX_KEYS:
+                self._derived.clear()
+            key = self._derived[place] = Ed25519PrivateKey.from_private_bytes(_seed(tenant, version))
+        return key
+
+
+def _seed(tenant: str, version: Version) -> bytes:
+    info = json.dumps([PURPOSE, tenant, version.version_id]).encode()  # as JSON, so that no two tenants run together
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(version.text.encode())
+
+
+def signed_content(message_id: str, second: int, body: bytes) -> bytes:
+    """What a signature covers: ``id.timestamp.body``."""
+    return f"{message_id}.{second}.".encode() + body
+
+
+def hmac_key(token: str) -> bytes | None:
+    """The key of a client's ``whsec_`` token; None for any other token.
+
+    Raises:
+        ValueError: the token begins with ``whsec_`` and isn't base64 of 24 to 64 bytes.
+    """
+    if not token.startswith(HMAC_PREFIX):
+        return None
+    try:
+        key = base64.b64decode(token.removeprefix(HMAC_PREFIX), validate=True)
+    except binascii.Error:
+        key = b""
+    if len(key) not in HMAC_BYTES:
+        raise ValueError("a whsec_ token must be base64 of 24 to 64 bytes after its prefix")
+    return key
+
+
+def sign_v1(key: bytes, message_id: str, second: int, body: bytes) -> str:
+    """``v1,<base64>``: HMAC-SHA256 with the client's secret."""
+    digest = hmac.new(key, signed_content(message_id, second, body), hashlib.sha256).digest()
+    return "v1," + base64.b64encode(digest).decode()
+
+
+def _base64url(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
