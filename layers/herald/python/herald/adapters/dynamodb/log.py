@@ -87,22 +87,22 @@ class DynamoTaskLog:
             ":from": {"S": keys.log_sk(start)},
             ":to": {"S": BEYOND},
         }
-        request = {"Limit": limit} if limit is not None else {}
-        while True:
+        left = limit
+        while left is None or left > 0:
             page = call(
                 self._client().query,
                 TableName=self._table,
                 ConsistentRead=True,
                 KeyConditionExpression="pk = :pk AND sk BETWEEN :from AND :to",
                 ExpressionAttributeValues=values,
-                **request,  # type: ignore[arg-type]
+                **({} if left is None else {"Limit": left}),  # type: ignore[arg-type]
             )
             for item in page["Items"]:
                 if not items.expired(item, now):
                     yield item
-            last = page.get("LastEvaluatedKey")
-            if not last or limit is not None:
+            if not (last := page.get("LastEvaluatedKey")):
                 return
+            left = left and left - len(page["Items"])
             values[":from"] = {"S": last["sk"]["S"] + "!"}  # the least key after it
 
     def put(self, ref: TaskRef, entry: Entry, expires_second: int) -> bool:

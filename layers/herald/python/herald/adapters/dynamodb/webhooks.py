@@ -81,6 +81,8 @@ class DynamoWebhooks:
                 else:
                     values[f":new_{attribute}"] = value
                     sets.append(f"#{attribute} = :new_{attribute}")
+        if not differing:
+            sets.append("#cursor = :cursor")  # nothing to write, yet the conditions are to be checked
         expression = " ".join(
             word + " " + ", ".join(changes) for word, changes in (("SET", sets), ("REMOVE", removes)) if changes
         )
@@ -89,10 +91,10 @@ class DynamoWebhooks:
                 self._client().update_item,
                 TableName=self._table,
                 Key={"pk": {"S": keys.pk(before.ref)}, "sk": {"S": keys.push_sk(before.config_id)}},
+                UpdateExpression=expression,
                 ConditionExpression=" AND ".join(conditions),
                 ExpressionAttributeNames=names,
                 ExpressionAttributeValues=values,
-                **({"UpdateExpression": expression} if expression else {}),  # type: ignore[arg-type]
             )
         except ClientError as error:
             if code_of(error) in {"ConditionalCheckFailedException", "TransactionConflictException"}:
