@@ -30,8 +30,8 @@ def test_the_report_of_two_years_reads_like_this() -> None:
         "- Operating cash flow was negative in 2023.\n"
         f"- Operating cash flow over the 2 periods: EUR{N}20.00 in all.\n\n"
         "Gross margin is revenue less cost of goods sold, divided by revenue. Changes are against the period before, "
-        "in percent, and in percentage points (pp) for the margin. Amounts are exact; ratios are rounded half away from "
-        "zero. – stands where a ratio says nothing.\n"
+        "in percent, and in percentage points (pp) for the margin. Amounts are exact; ratios are rounded half away "
+        "from zero. – stands where a ratio says nothing.\n"
     )
 
 
