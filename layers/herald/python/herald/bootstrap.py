@@ -16,13 +16,35 @@ from herald.adapters.dynamodb.due import DynamoDueIndex
 from herald.adapters.dynamodb.log import DynamoTaskLog
 from herald.adapters.dynamodb.webhooks import DynamoWebhooks
 from herald.adapters.s3 import S3Bodies
-from herald.ports import Clock, Doorbells, DueIndex, Ids, Sealer, TaskLog, Webhooks, WorkerLauncher
-from herald.settings import RunAgentSettings, StartWorkerSettings, SweepSettings
+from herald.ports import Clock, Doorbells, DueIndex, Ids, Sealer, TaskLog, TransportFailure, Webhooks, WorkerLauncher
+from herald.settings import (
+    ApiSettings,
+    PublishKeysSettings,
+    RingWebhooksSettings,
+    RunAgentSettings,
+    SendWebhooksSettings,
+    StartWorkerSettings,
+    SweepSettings,
+)
 
 if TYPE_CHECKING:
     from herald.adapters.secrets import SecretVersions
+    from herald.delivery.cursor import Delivery, Watch
+    from herald.delivery.ring import Ringer
+    from herald.delivery.signing import SigningKeys
+    from herald.operations.catalogue import Catalogue
+    from herald.operations.registration import CheckUrl
     from herald.upkeep.sweep import Sweep
     from herald.worker.turns import Worker
+
+
+@dataclass(frozen=True)
+class Api:
+    """The function ``api``, up to its bindings."""
+
+    settings: ApiSettings
+    operations: Catalogue
+    ids: Ids
 
 
 @dataclass(frozen=True)
@@ -69,6 +91,53 @@ class Platform:
         return SecretsSealer(self.secret(secret_id))
 
 
+def api(platform: Platform, *, push_notifications: bool = True) -> Api:
+    """What the function ``api`` serves. ``push_notifications`` is what the Agent Card says."""
+    from herald.operations import direct_reply
+    from herald.operations.call import Limits
+    from herald.operations.catalogue import Ports, catalogue
+
+    settings = ApiSettings.read(platform.environ)
+    ports = Ports(
+        log=platform.task_log(settings.table, settings.bucket, settings.owner_shards),
+        webhooks=platform.webhooks(settings.table),
+        launcher=platform.launcher(settings.state_machine_arn),
+        sealer=platform.sealer(settings.sealing_secret),
+        clock=platform.clock,
+        ids=platform.ids,
+        check_url=_url_check(settings.webhook_allow),
+        reply=direct_reply.load(),
+    )
+    limits = Limits(
+        idempotent_send=settings.idempotent_send,
+        blocking_seconds=settings.blocking_seconds,
+        max_task_days=settings.max_task_days,
+        retention_days=settings.retention_days,
+        webhooks_per_task=settings.webhooks_per_task,
+        push_notifications=push_notifications,
+    )
+    return Api(settings, catalogue(ports, limits), platform.ids)
+
+
+def _url_check(allow: str) -> CheckUrl:
+    from herald.delivery.url_policy import AllowList, UrlPolicy, UrlRefused
+
+    allowed = AllowList.parse(allow)
+
+    def check(url: str) -> str | None:
+        from herald.adapters.http import SystemResolver
+
+        try:
+            UrlPolicy(SystemResolver(), allowed).vet(url)
+        except UrlRefused as refused:
+            return refused.sentence
+        except TransportFailure:
+            return "must name a host that has an address"
+        return None
+
+    return check
+
+
 def start_worker(platform: Platform) -> WorkerLauncher:
     """What the function ``start_worker`` uses."""
     settings = StartWorkerSettings.read(platform.environ)
@@ -108,3 +177,50 @@ def sweep(platform: Platform) -> Sweep:
         DueWebhooks(log, webhooks, doorbells, platform.clock, platform.ids),
         platform.clock,
     )
+
+
+def ring_webhooks(platform: Platform) -> Ringer:
+    """What the function ``ring_webhooks`` uses."""
+    from herald.delivery.ring import Ringer
+
+    settings = RingWebhooksSettings.read(platform.environ)
+    return Ringer(platform.webhooks(settings.table), platform.doorbells(settings.queue_url))
+
+
+def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
+    """What the function ``send_webhooks`` runs."""
+    from random import random
+
+    from herald.adapters.http import PinnedTransport, SystemResolver
+    from herald.delivery.attempt import Sender
+    from herald.delivery.cursor import Delivery
+    from herald.delivery.signing import SigningKeys
+    from herald.delivery.url_policy import AllowList, UrlPolicy
+
+    settings = SendWebhooksSettings.read(platform.environ)
+    sender = Sender(
+        UrlPolicy(SystemResolver(), AllowList.parse(settings.webhook_allow)),
+        PinnedTransport(),
+        SigningKeys(platform.secret(settings.signing_secret)),
+        platform.sealer(settings.sealing_secret),
+        platform.clock,
+        settings.webhook_timeout,
+    )
+    return Delivery(
+        platform.task_log(settings.table, settings.bucket),
+        platform.webhooks(settings.table),
+        platform.doorbells(settings.queue_url),
+        sender,
+        platform.clock,
+        platform.ids,
+        watch,
+        random,
+    )
+
+
+def publish_keys(platform: Platform) -> SigningKeys:
+    """What the function ``publish_keys`` uses."""
+    from herald.delivery.signing import SigningKeys
+
+    settings = PublishKeysSettings.read(platform.environ)
+    return SigningKeys(platform.secret(settings.signing_secret))

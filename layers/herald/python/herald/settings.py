@@ -88,7 +88,13 @@ class _Turn(Settings):
     turn_seconds: int = Field(default=3600, ge=1, description="how long a turn may take, whole seconds (1 or more)")
 
 
-class ApiSettings(_Table, _StateMachine, _Sealing, _PublicUrl, _Turn):
+class _Receivers(Settings):
+    webhook_timeout: float = Field(
+        default=15, ge=5, le=30, description="how long a receiver may take, seconds (5 to 30)"
+    )
+
+
+class ApiSettings(_Table, _StateMachine, _Sealing, _Receivers, _PublicUrl, _Turn):
     """Of the function ``api``."""
 
     auth_mode: Literal["iam", "none"] = Field(default="iam", description="iam or none")
@@ -128,12 +134,8 @@ class RingWebhooksSettings(_Table, _Queue):
     """Of the function ``ring_webhooks``."""
 
 
-class SendWebhooksSettings(_Table, _Queue, _Sealing, _Signing):
+class SendWebhooksSettings(_Table, _Queue, _Sealing, _Signing, _Receivers):
     """Of the function ``send_webhooks``."""
-
-    webhook_timeout: float = Field(
-        default=15, ge=5, le=30, description="how long a receiver may take, seconds (5 to 30)"
-    )
 
 
 class SweepSettings(_Table, _Queue, _StateMachine, _Turn):

@@ -37,7 +37,7 @@ Catalogue = Mapping[str, Operation]
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class Ports:
     """What the operations need, chosen by bootstrap or by a test."""
 
     log: TaskLog
@@ -50,20 +50,20 @@ class World:
     reply: Reply | None = None
 
 
-def catalogue(world: World, limits: Limits) -> Catalogue:
+def catalogue(ports: Ports, limits: Limits) -> Catalogue:
     """Every operation of the specification; those that this agent doesn't offer say so."""
-    log, webhooks, clock, ids = world.log, world.webhooks, world.clock, world.ids
-    registrar = Registrar(log, webhooks, world.sealer, clock, ids, world.check_url, limits)
+    log, webhooks, clock, ids = ports.log, ports.webhooks, ports.clock, ports.ids
+    registrar = Registrar(log, webhooks, ports.sealer, clock, ids, ports.check_url, limits)
     push = (log, webhooks, registrar, limits)
     no_streams = "This agent doesn't stream: send with returnImmediately and a webhook, or poll with GetTask."
     return {
         "SendMessage": Operation(
-            requests.SendMessageRequest, SendMessage(log, registrar, clock, ids, limits, world.reply)
+            requests.SendMessageRequest, SendMessage(log, registrar, clock, ids, limits, ports.reply)
         ),
         "SendStreamingMessage": Operation(None, Unsupported(no_streams)),
         "GetTask": Operation(requests.GetTaskRequest, GetTask(log)),
         "ListTasks": Operation(None, Unsupported("This agent lists no tasks: keep their ids and use GetTask.")),
-        "CancelTask": Operation(requests.CancelTaskRequest, CancelTask(log, world.launcher, clock, ids)),
+        "CancelTask": Operation(requests.CancelTaskRequest, CancelTask(log, ports.launcher, clock, ids)),
         "SubscribeToTask": Operation(None, Unsupported(no_streams)),
         "CreateTaskPushNotificationConfig": Operation(
             requests.CreateTaskPushNotificationConfigRequest, CreateTaskPushNotificationConfig(*push)

@@ -1,0 +1,168 @@
+"""The Agent Card: what the adopter wrote, completed by what this deployment is (specification sections 4.4 and 8)."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from herald.bindings.gateway import AuthMode
+from herald.delivery import retry
+from herald.protocol.card import AgentCard
+from herald.protocol.errors import A2AError
+from herald.protocol.version import VERSION
+
+FILE = "card.yaml"
+PUSH_EXTENSION = "urn:herald:extensions:signed-push:v1"
+
+# Herald knows these itself, and a card that says otherwise would be wrong.
+_OURS = ("supportedInterfaces", "supported_interfaces", "signatures")
+_UNSUPPORTED = ("streaming", "extendedAgentCard", "extended_agent_card")
+_NOWHERE = {"url": "https://unknown.invalid", "protocolBinding": "JSONRPC", "protocolVersion": VERSION}
+_SIGV4 = "awsSigV4"
+
+
+class CardError(Exception):
+    """The deployed card.yaml can't be used; the message names the file, the field and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCard:
+    """The adopter's card, checked.
+
+    Attributes:
+        card: its ProtoJSON.
+        modified: when the file was written, whole seconds since 1970.
+    """
+
+    card: Mapping[str, Any]
+    modified: int
+
+    @property
+    def push_notifications(self) -> bool:
+        """Whether webhooks may be registered: yes, unless the card says no."""
+        return self.card["capabilities"].get("pushNotifications", True) is not False
+
+    @property
+    def required_extensions(self) -> frozenset[str]:
+        extensions = self.card["capabilities"].get("extensions", [])
+        return frozenset(each["uri"] for each in extensions if each.get("required"))
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What the card says about this deployment."""
+
+    auth: AuthMode
+    region: str
+    webhook_seconds: float
+    webhooks_per_task: int
+
+
+def find() -> Path:
+    """The card.yaml beside the adopter's package ``agent``, which isn't imported for it.
+
+    Raises:
+        CardError: there is none.
+    """
+    package = importlib.util.find_spec("agent")
+    folders = list(package.submodule_search_locations or []) if package else []
+    for folder in folders:
+        if (path := Path(folder, FILE)).is_file():
+            return path
+    raise CardError(f"The agent layer has no agent/{FILE}: write one beside the agent's code, and deploy again.")
+
+
+def load(path: Path) -> WrittenCard:
+    """Read and check a card.
+
+    Raises:
+        CardError: it isn't a valid card.
+    """
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times faster where PyYAML has it
+    try:
+        written = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - either one is safe
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise CardError(f"{path.name} isn't valid YAML: {error}") from error
+    if not isinstance(written, dict):
+        raise CardError(f"{path.name} must be a mapping that begins with the agent's name and description")
+    for name in _OURS:
+        if name in written:
+            raise CardError(f"{path.name}: {name} is filled in by Herald: leave it out")
+    capabilities = written.get("capabilities") or {}
+    for name in _UNSUPPORTED:
+        if isinstance(capabilities, dict) and capabilities.get(name):
+            raise CardError(f"{path.name}: capabilities.{name} isn't offered by this version of Herald: leave it out")
+    try:
+        card = AgentCard.parse({**written, "capabilities": capabilities, "supportedInterfaces": [_NOWHERE]})
+    except A2AError as error:
+        raise CardError(f"{path.name}: {error.message}") from error
+    return WrittenCard(card.wire(), int(path.stat().st_mtime))
+
+
+def complete(written: WrittenCard, base_url: str, deployment: Deployment) -> dict[str, Any]:
+    """The card as it is served at ``base_url``."""
+    capabilities = dict(written.card["capabilities"])
+    extensions = list(capabilities.pop("extensions", []))
+    capabilities |= {
+        "streaming": False,
+        "pushNotifications": written.push_notifications,
+        "extendedAgentCard": False,
+    }
+    if written.push_notifications:
+        extensions.append(push_extension(base_url, deployment))
+    if extensions:
+        capabilities["extensions"] = extensions
+    card = {
+        **written.card,
+        "supportedInterfaces": [
+            {"url": f"{base_url}/", "protocolBinding": "JSONRPC", "protocolVersion": VERSION},
+            {"url": base_url, "protocolBinding": "HTTP+JSON", "protocolVersion": VERSION},
+        ],
+        "capabilities": capabilities,
+    }
+    if deployment.auth == "iam":
+        card["securitySchemes"] = {**card.get("securitySchemes", {}), _SIGV4: _sigv4(deployment.region)}
+        card["securityRequirements"] = [{"schemes": {_SIGV4: {}}}]
+    return card
+
+
+def push_extension(base_url: str, deployment: Deployment) -> dict[str, Any]:
+    """How notifications are signed and repeated, as the card announces it; docs/webhooks.md explains it."""
+    return {
+        "uri": PUSH_EXTENSION,
+        "description": "Notifications are signed, delivered in order, at least once, and repeated on failure.",
+        "params": {
+            "specification": "Standard Webhooks 1.0.0",
+            "headers": {
+                "id": "webhook-id",
+                "timestamp": "webhook-timestamp",
+                "signature": "webhook-signature",
+                "token": ["X-A2A-Notification-Token", "A2A-Notification-Token"],
+            },
+            "algorithms": {
+                "v1a": "ed25519, public keys at jwksUrl",
+                "v1": "hmac-sha256, where the token is whsec_ and the receiver's own key in base64",
+            },
+            "jwksUrl": f"{base_url}/.well-known/jwks.json",
+            "toleranceSeconds": 300,
+            "timeoutSeconds": deployment.webhook_seconds,
+            "retryAfterSeconds": list(retry.DELAYS),
+            "attempts": retry.MAX_ATTEMPTS,
+            "webhooksPerTask": deployment.webhooks_per_task,
+        },
+    }
+
+
+def _sigv4(region: str) -> dict[str, Any]:
+    return {
+        "apiKeySecurityScheme": {
+            "description": f"AWS Signature Version 4, service execute-api, region {region}.",
+            "location": "header",
+            "name": "Authorization",
+        }
+    }

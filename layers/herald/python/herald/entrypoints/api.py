@@ -1,0 +1,51 @@
+"""api: a request through API Gateway in, the protocol's answer out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from herald import bootstrap
+from herald.bindings import app, card, gateway
+from herald.bindings.service import Service
+from herald.bindings.wellknown import CardPage
+from herald.entrypoints.logs import json_logger
+
+logger = json_logger()
+
+Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
+
+
+def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> Handler:
+    """The function's handler.
+
+    Args:
+        card_path: the Agent Card; None for the one in the agent layer.
+
+    Raises:
+        SettingsError: a variable is missing or wrong.
+        CardError: the Agent Card is missing or wrong.
+        ReplyNotLoaded: the adopter's ``agent/reply.py`` can't be used.
+    """
+    written = card.load(card_path or card.find())
+    api = bootstrap.api(platform, push_notifications=written.push_notifications)
+    settings = api.settings
+    region = platform.environ.get("AWS_REGION", "")
+    deployment = card.Deployment(
+        auth=settings.auth_mode,
+        region=region,
+        webhook_seconds=settings.webhook_timeout,
+        webhooks_per_task=settings.webhooks_per_task,
+    )
+    service = Service(api.operations, api.ids, settings.auth_mode, written.required_extensions)
+    page = CardPage(written, deployment, gateway.public_url(settings.public_url, region))
+    answer = app.handler(app.application(service, page))
+
+    @logger.inject_lambda_context(correlation_id_path="requestContext.requestId", clear_state=True)
+    def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+        return answer(event, context)
+
+    return handler
