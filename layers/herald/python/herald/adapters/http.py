@@ -96,6 +96,7 @@ class PinnedTransport:
 
         Raises:
             TransportFailure: its outcome is a failure class.
+            ValueError: a header can't be sent as it is.
         """
         started = self._monotonic()
         deadline = _Deadline(self._monotonic, started + seconds, min(seconds, CONNECT_SECONDS))
@@ -113,8 +114,8 @@ class PinnedTransport:
             head = _head(response, deadline)
         except Exception as error:
             outcome = _outcome(error, phase)
-            if outcome is None:
-                raise
+            if outcome is None:  # its text may hold a header's value
+                raise ValueError(f"the request can't be made: {type(error).__name__}") from None
             raise TransportFailure(outcome, self._since(started)) from None
         finally:
             connection.hang_up()

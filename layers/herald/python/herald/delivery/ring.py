@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from herald.ports import Ring, Webhooks
+from herald.ports import Doorbells, Ring, Webhooks
 from herald.records import Doorbell, TaskRef, Webhook, WebhookState
 
 
@@ -14,6 +14,7 @@ class Ringer:
     """Looks at the webhooks of changed tasks, strongly consistently: once per task, whatever has changed in it."""
 
     webhooks: Webhooks
+    doorbells: Doorbells
 
     def rings(self, changed: Mapping[TaskRef, int]) -> list[Ring]:
         """The doorbells to be rung.

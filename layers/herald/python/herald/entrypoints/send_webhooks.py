@@ -1,0 +1,109 @@
+"""send_webhooks: a doorbell is taken from the queue, and its webhook is sent what it is owed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aws_lambda_powertools.metrics import Metrics, MetricUnit, single_metric
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from herald.adapters.sqs import doorbell_from_body
+from herald.delivery.cursor import Delivery
+from herald.delivery.message import Notification
+from herald.delivery.retry import OWN_FAULT, Outcome
+from herald.entrypoints.logs import json_logger
+from herald.records import Webhook
+
+logger = json_logger()
+
+Response = dict[str, list[dict[str, str]]]
+
+NAMESPACE = "Herald"
+SERVICE = "herald"
+OWN_FAULT_SECONDS = 30  # until a doorbell comes back that met a fault of our own
+
+
+class DeliveryWatch:
+    """Logs and counts attempts. Ids, numbers and outcomes only: no URL, no header, no body."""
+
+    def __init__(self) -> None:
+        self._metrics = Metrics(namespace=NAMESPACE, service=SERVICE)
+
+    def attempted(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> None:
+        """One attempt has ended. The latency is that from storing the entry (or making the webhook) to the 2xx."""
+        latency = now - max(notification.at, webhook.created_at)
+        logger.info(
+            "attempt",
+            config_id=webhook.config_id,
+            task_id=webhook.ref.task_id,
+            number=notification.number,
+            attempt=webhook.attempt + 1,
+            outcome=outcome.name,
+            status=outcome.status,
+            milliseconds=outcome.milliseconds,
+            latency=latency,
+        )
+        self._count("Delivered" if outcome.delivered else "DeliveryFailed")
+        self._by_outcome(outcome.name)
+        if outcome.delivered:
+            self._metrics.add_metric("DeliveryLatency", MetricUnit.Milliseconds, latency)
+
+    def disabled(self, webhook: Webhook, reason: str) -> None:
+        logger.warning("webhook disabled", config_id=webhook.config_id, task_id=webhook.ref.task_id, reason=reason)
+        self._count("WebhookDisabled")
+
+    def own_fault(self) -> None:
+        """A doorbell met a fault of our own; it counts against no receiver."""
+        self._by_outcome(OWN_FAULT)
+
+    def flush(self) -> None:
+        if self._metrics.metric_set:
+            self._metrics.flush_metrics()
+
+    def _count(self, name: str) -> None:
+        self._metrics.add_metric(name, MetricUnit.Count, 1)
+
+    def _by_outcome(self, outcome: str) -> None:
+        with single_metric(name="Attempts", unit=MetricUnit.Count, value=1, namespace=NAMESPACE) as attempts:
+            attempts.add_dimension("service", SERVICE)
+            attempts.add_dimension("outcome", outcome)
+
+
+def handler_for(delivery: Delivery, watch: DeliveryWatch) -> Callable[[dict[str, Any], LambdaContext], Response]:
+    """The function's handler. The mapping's batch size is 1; more would be delivered one after the other."""
+
+    @logger.inject_lambda_context(clear_state=True)
+    def handler(event: dict[str, Any], context: LambdaContext) -> Response:
+        def remaining() -> float:
+            return context.get_remaining_time_in_millis() / 1000
+
+        try:
+            done = {record["messageId"]: _answer(delivery, watch, record, remaining) for record in event["Records"]}
+        finally:
+            watch.flush()
+        return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id, ok in done.items() if not ok]}
+
+    return handler
+
+
+def _answer(
+    delivery: Delivery, watch: DeliveryWatch, record: Mapping[str, Any], remaining: Callable[[], float]
+) -> bool:
+    """Answer one doorbell; True when it may be acknowledged. Reported as failed, it comes back when it is due."""
+    seconds: int | None
+    try:
+        doorbell = doorbell_from_body(record["body"])
+        receives = int(record["attributes"]["ApproximateReceiveCount"])
+        seconds = delivery.answer(doorbell, remaining, receives)
+    except Exception:
+        logger.exception("doorbell can't be answered", message_id=record["messageId"])
+        watch.own_fault()
+        seconds = OWN_FAULT_SECONDS
+    if seconds is None:
+        return True
+    try:
+        delivery.doorbells.hide(record["receiptHandle"], seconds)
+    except Exception:
+        logger.exception("doorbell can't be hidden; the queue shows it again by itself", message_id=record["messageId"])
+    return False
