@@ -51,7 +51,7 @@ def loads(text: str | bytes) -> Any:
             raise ParseError(f"The JSON text isn't valid UTF-8 at byte {error.start}.") from None
     elif not text.isascii() and not _is_unicode(text):
         raise ParseError(_HALF_PAIR)
-    decode = _EXACT.decode if "-0" in text and _MINUS_ZERO.search(text) else _PLAIN.decode
+    decode = _EXACT.decode if _MINUS_ZERO.search(text) else _PLAIN.decode
     try:
         value = decode(text)
     except json.JSONDecodeError as error:
@@ -62,7 +62,7 @@ def loads(text: str | bytes) -> Any:
         raise ParseError(f"The JSON text holds an integer of more than {MAX_DIGITS} digits.") from None
     if text.count("[") + text.count("{") > MAX_DEPTH and _too_deep(value):
         raise ParseError(_TOO_DEEP)
-    if "\\u" in text and _SURROGATE.search(text) and not _is_unicode(json.dumps(value, ensure_ascii=False)):
+    if "\\" in text and _SURROGATE.search(text) and not _is_unicode(json.dumps(value, ensure_ascii=False)):
         raise ParseError(_HALF_PAIR)
     return value
 
@@ -167,6 +167,7 @@ _EXACT = json.JSONDecoder(parse_float=_float, parse_int=_int, parse_constant=_re
 
 _SEPARATORS = (",", ":")
 _IN_ORDER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=_SEPARATORS)
+_quoted = _IN_ORDER.encode  # of a string
 _SORTED = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=_SEPARATORS, sort_keys=True)
 
 
@@ -201,15 +202,19 @@ def _holds_exact(value: Any) -> bool:
 
 
 def _write(value: Any, put: Callable[[str], None], sort: bool, levels: int) -> None:
-    if isinstance(value, ExactFloat):
+    if type(value) is str:
+        put(_quoted(value))
+    elif isinstance(value, ExactFloat):
         put(value.text)
+    elif type(value) is int:
+        put(str(value))
     elif isinstance(value, dict):
         _descend(levels)
         mark = "{"
         for key, member in sorted(value.items()) if sort else value.items():
             if not isinstance(key, str):
                 raise TypeError(f"the keys of an object are strings, not {type(key).__name__}")
-            put(f"{mark}{_IN_ORDER.encode(key)}:")
+            put(f"{mark}{_quoted(key)}:")
             _write(member, put, sort, levels - 1)
             mark = ","
         put("{}" if mark == "{" else "}")
