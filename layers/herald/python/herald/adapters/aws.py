@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import boto3
 from botocore.config import Config
@@ -68,6 +69,23 @@ def call(operation: Callable[P, T], *args: P.args, **request: P.kwargs) -> T:
         raise Unavailable(f"{getattr(operation, '__name__', 'AWS call')}: {type(error).__name__}") from error
 
 
+def items_as_they_come(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object) -> None:
+    """Take the items of a Query's answer out of its JSON before botocore walks through them.
+
+    Our items hold strings and numbers only, which botocore's parser copies as they are, in half of the time that a
+    Query of a task's log takes. An answer that isn't a page is left to it.
+    """
+    if response_dict["status_code"] != 200:
+        return
+    try:
+        page = json.loads(response_dict["body"])
+        items = page.pop("Items")
+    except (ValueError, KeyError, AttributeError):
+        return
+    customized_response_dict["Items"] = items
+    response_dict["body"] = json.dumps(page).encode()
+
+
 class AwsClients:
     """The clients of one function, each made at its first use: making one costs 20 to 50 ms and opens no connection.
 
@@ -80,7 +98,10 @@ class AwsClients:
 
     @cached_property
     def dynamodb(self) -> DynamoDBClient:
-        return self._session.client("dynamodb", config=CONFIG)
+        # What we send is typed and tested; botocore's own check of it is a third of a transaction's CPU.
+        client = self._session.client("dynamodb", config=CONFIG.merge(Config(parameter_validation=False)))
+        client.meta.events.register("before-parse.dynamodb.Query", items_as_they_come)
+        return client
 
     @cached_property
     def s3(self) -> S3Client:
