@@ -6,9 +6,11 @@ an optional tenant is none that a router knows, and an unknown one must be answe
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -80,15 +82,17 @@ def application(service: Service, card: CardPage) -> FastAPI:
 def handler(app: FastAPI) -> LambdaHandler:
     """The function's handler for REST API events. It never raises: an event that Mangum can't read is answered."""
     # A REST API without binary media types would hand base64 to the client, so what isn't text to Mangum is named here.
+    asyncio.set_event_loop(_loop())
     mangum = Mangum(app, lifespan="off", text_mime_types=[JSON, A2A_JSON])
 
     def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        asyncio.set_event_loop(_loop())  # where Mangum looks for one
         try:
             answer: dict[str, Any] = mangum(event, context)
         except Exception:
             logger.exception("an event could not be read")
             request = Request("", "/")
-            response = refusal(errors.internal(_request_id(event)), request)
+            response = refusal(errors.internal(request_id(event)), request)
             return {
                 "statusCode": response.status,
                 "headers": {"content-type": response.media_type},
@@ -99,6 +103,18 @@ def handler(app: FastAPI) -> LambdaHandler:
         return answer
 
     return handle
+
+
+def request_id(event: Any) -> str:
+    """The name that API Gateway gave a request; "" where there is none."""
+    context = event.get("requestContext") if isinstance(event, dict) else None
+    return str(context.get("requestId") or "") if isinstance(context, dict) else ""
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """One event loop for the life of the process, made with its first request."""
+    return asyncio.new_event_loop()
 
 
 async def _body(receive: Receive) -> bytes:
@@ -123,13 +139,8 @@ def _request(scope: Scope, body: bytes) -> Request:
         headers=headers,
         body=body,
         context=event.get("requestContext") or {},
-        id=_request_id(event),
+        id=request_id(event),
     )
-
-
-def _request_id(event: Any) -> str:
-    context = event.get("requestContext") if isinstance(event, dict) else None
-    return str(context.get("requestId") or "") if isinstance(context, dict) else ""
 
 
 def _weight(body: bytes) -> int:

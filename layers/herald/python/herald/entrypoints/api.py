@@ -44,8 +44,9 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
     page = CardPage(written, deployment, gateway.public_url(settings.public_url, region))
     answer = app.handler(app.application(service, page))
 
-    @logger.inject_lambda_context(correlation_id_path="requestContext.requestId", clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+        # The id that a client finds in the error for a fault of ours. inject_lambda_context would do more, at a price.
+        logger.set_correlation_id(app.request_id(event))
         return answer(event, context)
 
     return handler
