@@ -104,6 +104,7 @@ class Appender:
         self._clock = clock
         self._ids = ids
         self._fence = fence
+        self._unchecked = False  # whether the fence is still to be asked about the header
         self.header = header
         self.end = max(end, header.end)
 
@@ -143,8 +144,9 @@ class Appender:
         return self._append(make, write)
 
     def _append(self, make: Make, write: Callable[[Entry], bool]) -> Entry:
-        # Reading on after a lost answer may have shown that another one has ended or taken over the task since.
-        self._fence(self.header)
+        if self._unchecked:
+            self._fence(self.header)
+            self._unchecked = False
         writer = self._ids.token()
         give_up = self._clock.now() + CONFLICT_BOUND
         pause = 0.0
@@ -171,6 +173,8 @@ class Appender:
         if header is None:
             raise Fenced("the task has expired")
         self.header = header
+        # An entry of ours stands, whoever has ended or taken over the task since; our next one mustn't.
+        self._unchecked = mine is not None
         if mine is None:
             self._fence(header)
         return mine

@@ -40,6 +40,6 @@ def fail_task(log: TaskLog, clock: Clock, ids: Ids, seen: Header, text: str) -> 
 def _failed(appender: Appender, clock: Clock, message: dict[str, object]) -> Callable[[int, str], Entry]:
     def make(number: int, writer: str) -> Entry:
         header = appender.header
-        return status_entry(header, number, writer, TaskState.FAILED, clock.now(), run=header.run, message=message)
+        return status_entry(header, number, writer, TaskState.FAILED, clock.now(), message=message)
 
     return make
