@@ -1,0 +1,48 @@
+# One verb, one target. Everything runs on a machine that has Python 3.11 or newer and make.
+
+PYTHON3 ?= python3
+PYTHON := .venv/bin/python
+export PYTHONDONTWRITEBYTECODE := 1
+export SAM_CLI_TELEMETRY := 0
+PORT ?= 4566
+export PORT
+
+.DEFAULT_GOAL := help
+
+help: ## the list of these verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: environments ## the whole road on this machine: a task, its agent, its signed notifications (PORT=4566)
+	@$(PYTHON) -m demo
+
+up: python ## bring up the local stack and leave it up; addresses in .local/stack.json (PORT=4566)
+	@$(PYTHON3) -m local up
+
+down: python ## stop the local stack
+	@$(PYTHON3) -m local down
+
+logs: environments ## the functions' log lines, readable; goes on until Ctrl-C in a terminal
+	@$(PYTHON) -m local.logs
+
+test: environments ## every check and every test
+	@$(PYTHON) -m local.checks
+
+bench-quick: environments ## what a request, a notification and a cold import cost, beside their marks
+	@$(PYTHON) -m bench.quick
+
+lock: environments ## write the lock files anew from pyproject.toml and local/*.in (needs uv)
+	@$(PYTHON) -m local.lock
+
+clean: python ## stop the local stack and remove everything that was made here
+	@$(PYTHON3) -m local down
+	rm -rf .local .tools .venv .aws-sam dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+environments: python
+	@$(PYTHON3) -m local environment ours
+
+python:
+	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
+
+.PHONY: help demo up down logs test bench-quick lock clean environments python

@@ -1,0 +1,27 @@
+"""Start the emulator: `python -m local.emulator`, settings as for `ministack` itself."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+
+from ministack.app import main
+
+from local.emulator import (
+    error_names,
+    fifo_groups,
+    gateway_responses,
+    metric_math,
+    quick_calls,
+    running_executions,
+    stream_mappings,
+)
+
+KNOWN = "1.5.33"
+MENDS = [error_names, fifo_groups, gateway_responses, metric_math, quick_calls, running_executions, stream_mappings]
+
+if version("ministack") != KNOWN:
+    sys.exit(f"This mends MiniStack {KNOWN}, and {version('ministack')} is installed: see local/emulator.in.")
+for mend in MENDS:
+    mend.apply()
+main()

@@ -1,0 +1,213 @@
+"""The local stack: build, deploy to the emulator, and say where everything is."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from local import environments, process
+from local.environments import AWS, EMULATOR, ROOT
+from local.terminal import LocalError, say, step
+
+STACK = "herald-local"
+REGION = "us-east-1"
+STAGE = "local"
+SOURCES = ["template.yaml", "samconfig.toml", "layers", "functions", "statemachines"]
+
+CONFIG = ["--config-file", str(ROOT / "samconfig.toml"), "--config-env", "local"]
+SAM_ENVIRONMENT = {"AWS_DEFAULT_REGION": REGION, "SAM_CLI_TELEMETRY": "0", "COLUMNS": "160"}
+
+# What differs from a deployment on AWS: no signatures, receivers on this machine, and no waiting for retries.
+PARAMETERS = {
+    "Stage": STAGE,
+    "AuthMode": "NONE",
+    "WebhookAllow": "127.0.0.1:*,localhost:*",
+    "WorkerRetrySeconds": "1",
+    "WorkerAttempts": "2",
+    "LogRetention": "1",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a local stack keeps its state; two places are two stacks that know nothing of each other."""
+
+    folder: Path
+    port: int
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "emulator.json"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "emulator.log"
+
+    @property
+    def build(self) -> Path:
+        return self.folder / "build"
+
+    @property
+    def deployed(self) -> Path:
+        return self.folder / "deployed.stamp"
+
+    @property
+    def answer(self) -> Path:
+        return self.folder / "stack.json"
+
+
+def place_from(environment: dict[str, str]) -> Place:
+    """The place that PORT and LOCAL_DIR name; 4566 and .local by default."""
+    port = environment.get("PORT") or "4566"
+    if not port.isdigit() or not 0 < int(port) < 65536:
+        raise LocalError(f"PORT={port} isn't a port. Give a number from 1 to 65535.")
+    return Place(ROOT / (environment.get("LOCAL_DIR") or ".local"), int(port))
+
+
+def up(place: Place) -> dict[str, str]:
+    """Bring the stack to what the sources say, starting the emulator if needed; where everything is.
+
+    Raises:
+        LocalError: a step failed; the message says which and what to do.
+    """
+    with _alone(place):
+        environments.ensure(AWS)
+        environments.ensure(EMULATOR)
+        emulator = _emulator(place)
+        sources = _fingerprint()
+        _build(place, sources)
+        parameters = PARAMETERS | {
+            "Architecture": "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64",
+            "EndpointUrl": emulator.url,
+            "PublicUrl": f"{emulator.url}/_aws/execute-api/{{apiId}}/{{stage}}",
+        }
+        deployment = json.dumps([sources, parameters, emulator.started])
+        if not place.answer.exists() or _read(place.deployed) != deployment:
+            _deploy(place, emulator, parameters)
+            place.answer.write_text(json.dumps(_where(emulator), indent=2) + "\n", encoding="utf-8")
+            place.deployed.write_text(deployment, encoding="utf-8")
+        answer: dict[str, str] = json.loads(place.answer.read_text(encoding="utf-8"))
+        return answer
+
+
+def down(place: Place) -> bool:
+    """Stop the emulator and everything in it; False if there was nothing to stop."""
+    with _alone(place):
+        stopped = process.stop(place.record)
+        place.answer.unlink(missing_ok=True)
+        place.deployed.unlink(missing_ok=True)
+        return stopped
+
+
+@contextmanager
+def _alone(place: Place) -> Iterator[None]:
+    """One command at a time in a place."""
+    place.folder.mkdir(parents=True, exist_ok=True)
+    with (place.folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            with step("Waiting for another make in this folder"):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _emulator(place: Place) -> process.Emulator:
+    emulator = process.running(place.record)
+    if emulator is not None and emulator.port == place.port:
+        return emulator
+    place.answer.unlink(missing_ok=True)
+    with step(f"Starting the emulator on port {place.port}"):
+        return process.start(EMULATOR.python, ROOT, place.record, place.log, place.port)
+
+
+def _fingerprint() -> str:
+    """One text for all that a deployment is made of."""
+    whole = hashlib.sha256(EMULATOR.lock.read_bytes())
+    for source in SOURCES:
+        path = ROOT / source
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file() and "__pycache__" not in file.parts:
+                whole.update(f"\n{file.relative_to(ROOT)}\n".encode())
+                whole.update(file.read_bytes())
+    return whole.hexdigest()
+
+
+def _build(place: Place, sources: str) -> None:
+    stamp = place.build / "herald.stamp"
+    if _read(stamp) == sources:
+        return
+    for cached in (ROOT / "functions").rglob("__pycache__"):
+        shutil.rmtree(cached, ignore_errors=True)  # functions are packed as they lie there
+    with step("Building (sam build)"):
+        # The emulator runs functions with its own Python, so the layers are built for that one.
+        environment = {"HOST_PYTHON": str(EMULATOR.python), "LAYER_CACHE": str(ROOT / ".tools" / "layers")}
+        _sam(["build", "--build-dir", str(place.build)], environment)
+    stamp.write_text(sources, encoding="utf-8")
+
+
+def _deploy(place: Place, emulator: process.Emulator, parameters: dict[str, str]) -> None:
+    with step("Deploying (sam deploy)"):
+        overrides = [f"{name}={value}" for name, value in parameters.items()]
+        template = str(place.build / "template.yaml")
+        command = ["deploy", "--template-file", template, "--parameter-overrides", *overrides]
+        _sam(command, _credentials(emulator))
+
+
+def _where(emulator: process.Emulator) -> dict[str, str]:
+    described = _sam(["list", "stack-outputs", "--stack-name", STACK, "--output", "json"], _credentials(emulator))
+    outputs = {row["OutputKey"]: row["OutputValue"] for row in json.loads(described)}
+    base = f"{emulator.url}/_aws/execute-api/{outputs['ApiId']}/{STAGE}"
+    return {
+        "baseUrl": base,
+        "cardUrl": f"{base}/.well-known/agent-card.json",
+        "jwksUrl": f"{base}/.well-known/jwks.json",
+        "endpointUrl": emulator.url,
+        "region": REGION,
+        "table": outputs["TableName"],
+        "bucket": outputs["BucketName"],
+        "deliveryQueueUrl": outputs["DeliveryQueueUrl"],
+        "stateMachineArn": outputs["StateMachineArn"],
+        "stackName": STACK,
+    }
+
+
+def _credentials(emulator: process.Emulator) -> dict[str, str]:
+    return {"AWS_ENDPOINT_URL": emulator.url, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+
+
+def _sam(command: list[str], environment: dict[str, str]) -> str:
+    """Run sam with the local section of samconfig.toml; what it said, if it went well."""
+    done = subprocess.run(
+        [AWS.program("sam"), *command, *CONFIG],
+        cwd=ROOT,
+        env=_without_aws(dict(os.environ)) | SAM_ENVIRONMENT | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = "\n".join([*done.stdout.strip().splitlines()[-15:], *done.stderr.strip().splitlines()[-15:]])
+        raise LocalError(f"sam {command[0]} failed:\n{said}")
+    for line in done.stderr.splitlines():
+        if "WARNING" in line or line.startswith("*"):
+            say(f"    {line}")
+    return done.stdout
+
+
+def _without_aws(environment: dict[str, str]) -> dict[str, str]:
+    """No profile, no session and no address of a real account gets near the local stack."""
+    return {name: value for name, value in environment.items() if not name.startswith("AWS_")}
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
