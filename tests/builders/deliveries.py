@@ -1,0 +1,151 @@
+"""The road from a stored entry to a receiver, in memory: stream, doorbells, senders, receivers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from builders.records import a_ref, a_webhook, artifact_entry, message_entry, status_entry
+from fakes.clock import FakeClock, SequentialIds
+from fakes.store import FakeTaskLog, FakeWebhooks, World, log_sk
+from fakes.world import FakeDoorbells, FakeResolver, FakeSealer, FakeSigner, FakeTransport, Post, Queued
+from herald.delivery.attempt import Sender
+from herald.delivery.cursor import Delivery
+from herald.delivery.message import Notification
+from herald.delivery.retry import Outcome
+from herald.delivery.ring import Ringer
+from herald.delivery.url_policy import AllowList, UrlPolicy
+from herald.protocol.states import TaskState
+from herald.records import Entry, Header, Secrets, TaskRef, Webhook
+
+URL = "https://client.example/hook"
+ADDRESS = "93.184.216.34"
+MIDDLE = 0.5  # what the random number is: a delay is neither shortened nor lengthened
+
+
+@dataclass
+class RecordingWatch:
+    """Remembers what was told."""
+
+    attempts: list[tuple[str, int, Outcome]] = field(default_factory=list)  # (config id, number, outcome)
+    given_up: list[tuple[str, str]] = field(default_factory=list)  # (config id, reason)
+    latencies: list[int] = field(default_factory=list)
+
+    def attempted(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> None:
+        self.attempts.append((webhook.config_id, notification.number, outcome))
+        self.latencies.append(now - notification.at)
+
+    def disabled(self, webhook: Webhook, reason: str) -> None:
+        self.given_up.append((webhook.config_id, reason))
+
+    @property
+    def outcomes(self) -> list[str]:
+        return [outcome.name for _, _, outcome in self.attempts]
+
+
+class Road:
+    """Fakes of every port that delivery uses, and the functions between them.
+
+    The task of ``a_ref()`` has its message entry 0 from the start.
+    """
+
+    def __init__(self, *, allow: str = "", seconds: float = 15.0) -> None:
+        self.clock = FakeClock()
+        self.ids = SequentialIds()
+        self.world = World(self.clock)
+        self.log = FakeTaskLog(self.world)
+        self.webhooks = FakeWebhooks(self.world)
+        self.doorbells = FakeDoorbells(self.clock)
+        self.resolver = FakeResolver({"client.example": [ADDRESS], "other.example": [ADDRESS]})
+        self.transport = FakeTransport()
+        self.signer = FakeSigner()
+        self.sealer = FakeSealer()
+        self.watch = RecordingWatch()
+        self.random: Callable[[], float] = lambda: MIDDLE
+        policy = UrlPolicy(self.resolver, AllowList.parse(allow))
+        self.sender = Sender(policy, self.transport, self.signer, self.sealer, self.clock, seconds)
+        self.delivery = Delivery(
+            self.log,
+            self.webhooks,
+            self.doorbells,
+            self.sender,
+            self.clock,
+            self.ids,
+            self.watch,
+            lambda: self.random(),
+        )
+        self.ringer = Ringer(self.webhooks, self.doorbells)
+        self._seen = 0
+        self.store(message_entry(0))
+
+    def store(self, entry: Entry, ref: TaskRef | None = None, *, header: Header | None = None) -> None:
+        """Put an entry into the log, whatever the task's state."""
+        ref = ref or a_ref()
+        self.world.write(ref, log_sk(entry.number), entry, 10**12)
+        if header is not None:
+            self.world.write(ref, "TASK", header, header.expires_second)
+
+    def working(self, number: int, **fields: Any) -> None:
+        self.store(status_entry(number, text=f"step {number}", **fields))
+
+    def artifact(self, number: int) -> None:
+        self.store(artifact_entry(number, f"chunk {number}", append=True))
+
+    def completed(self, number: int) -> None:
+        self.store(status_entry(number, TaskState.COMPLETED))
+
+    def register(self, config_id: str = "cfg-1", *, secrets: Secrets | None = None, **fields: Any) -> Webhook:
+        """Store a webhook; with ``secrets`` they are sealed into it."""
+        webhook = a_webhook(config_id, **{"url": URL, **fields})
+        if secrets is not None:
+            webhook = replace(webhook, sealed=self.sealer.seal(secrets.to_text(), webhook.place))
+        self.webhooks.put(webhook)
+        return webhook
+
+    def webhook(self, config_id: str = "cfg-1") -> Webhook:
+        found = self.webhooks.get(a_ref(), config_id)
+        assert found is not None
+        return found
+
+    def ring(self) -> None:
+        """Let ring_webhooks see what the stream holds since the last time."""
+        changed: dict[TaskRef, int] = {}
+        for change in self.world.changes(self._seen):
+            record = change.record
+            if isinstance(record, Entry) and change.event == "INSERT" and record.kind in ("status", "artifact"):
+                changed[change.ref] = max(record.number, changed.get(change.ref, -1))
+            elif isinstance(record, Webhook) and record.snapshot_due:
+                changed.setdefault(change.ref, -1)
+        self._seen = len(self.world.stream)
+        self.doorbells.ring(self.ringer.rings(changed))
+
+    def answer(self, *, seconds: float = 300.0) -> Queued | None:
+        """Let send_webhooks answer the next doorbell; None when none is there to be answered."""
+        queued = self.doorbells.receive()
+        if queued is None:
+            return None
+        hide = self.delivery.answer(queued.doorbell, lambda: seconds, queued.receives)
+        if hide is None:
+            self.doorbells.acknowledge(queued.receipt)
+        else:
+            self.doorbells.hide(queued.receipt, hide)
+        return queued
+
+    def run(self) -> None:
+        """Ring and answer until nobody has anything to do at this moment."""
+        self.ring()
+        while self.answer():
+            self.ring()
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, then run."""
+        self.clock.advance(seconds)
+        self.run()
+
+    def posts(self, url: str = URL) -> list[Post]:
+        return self.transport.to(url)
+
+    def numbers(self, url: str = URL) -> list[int]:
+        """The numbers of what a receiver got, in order."""
+        return [int(post.headers["webhook-id"].rpartition("_")[2]) for post in self.posts(url)]

@@ -1,0 +1,150 @@
+"""Standard Webhooks signatures, checked by other code than ours."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from standardwebhooks import Webhook as StandardWebhook
+
+from herald.delivery.signing import PublicKey, SigningKeys, hmac_key, sign_v1
+
+BODY = '{"task":{"id":"é"}}'.encode()
+
+
+@dataclass(frozen=True)
+class Version:
+    version_id: str
+    text: str
+
+
+class Versions:
+    def __init__(self, **stages: Version) -> None:
+        self.stages = stages
+
+    def stage(self, stage: str) -> Version | None:
+        return self.stages.get(stage)
+
+    def all(self) -> list[Version]:
+        return [found for stage in ("AWSCURRENT", "AWSPENDING", "AWSPREVIOUS") if (found := self.stages.get(stage))]
+
+
+OLD, NEW, NEXT = Version("v-1", "old secret"), Version("v-2", "new secret"), Version("v-3", "next secret")
+
+
+def checks(signature: str, key: PublicKey, content: bytes) -> bool:
+    version, _, text = signature.partition(",")
+    assert version == "v1a"
+    try:
+        Ed25519PublicKey.from_public_bytes(key.raw).verify(base64.b64decode(text), content)
+    except InvalidSignature:
+        return False
+    return True
+
+
+def test_v1a_signs_id_timestamp_and_body_with_the_tenants_key() -> None:
+    keys = SigningKeys(Versions(AWSCURRENT=NEW))
+
+    [signature] = keys.sign("acme", "msg_k_000000000001", 1_767_225_600, BODY)
+
+    content = b"msg_k_000000000001.1767225600." + BODY
+    [public] = keys.public("acme")
+    assert checks(signature, public, content)
+    assert not checks(signature, public, content + b" ")
+    assert not checks(signature, keys.public("other")[0], content)
+
+
+def test_tenant_and_version_make_the_key_and_nothing_else_does() -> None:
+    keys = SigningKeys(Versions(AWSCURRENT=NEW))
+
+    assert keys.public("acme") == SigningKeys(Versions(AWSCURRENT=NEW)).public("acme")
+    assert keys.public("acme") != SigningKeys(Versions(AWSCURRENT=Version("v-9", NEW.text))).public("acme")
+    assert keys.public("acme") != SigningKeys(Versions(AWSCURRENT=Version(NEW.version_id, "x"))).public("acme")
+    # "a" + "b1" and "ab" + "1" must not run together.
+    joined = {
+        SigningKeys(Versions(AWSCURRENT=Version(version, "s"))).public(tenant)[0]
+        for tenant, version in (("a", "b1"), ("ab", "1"), ('a","b', "1"), ("", "ab1"))
+    }
+    assert len(joined) == 4
+
+
+def test_a_derived_key_stays_the_same_over_releases() -> None:
+    # Receivers pin keys: HKDF-SHA256 of the secret, no salt, info '["herald/webhook/v1a", "acme", "v"]', as the seed.
+    [key] = SigningKeys(Versions(AWSCURRENT=Version("v", "secret"))).public("acme")
+
+    assert key.raw.hex() == "bc919c76452493ae7bbf4bda1ef8c6ffa95c174c13ed1f402554c34dec2e1818"
+
+
+def test_around_a_rotation_the_newest_key_signs_first_and_the_previous_one_too() -> None:
+    keys = SigningKeys(Versions(AWSCURRENT=NEW, AWSPENDING=NEXT, AWSPREVIOUS=OLD))
+
+    first, second = keys.sign("acme", "id", 1, BODY)
+
+    current, pending, previous = keys.public("acme")
+    assert checks(first, current, b"id.1." + BODY)
+    assert checks(second, previous, b"id.1." + BODY)
+    assert not checks(first, pending, b"id.1." + BODY)
+    assert SigningKeys(Versions(AWSCURRENT=OLD)).public("acme") == [previous]
+
+
+def test_one_version_in_two_stages_signs_once() -> None:
+    assert len(SigningKeys(Versions(AWSCURRENT=NEW, AWSPREVIOUS=NEW)).sign("acme", "id", 1, BODY)) == 1
+
+
+def test_a_secret_without_a_current_version_is_a_fault_of_ours() -> None:
+    with pytest.raises(LookupError):
+        SigningKeys(Versions()).sign("acme", "id", 1, BODY)
+
+
+def test_a_jwk_is_okp_ed25519_with_the_thumbprint_of_rfc_7638_as_its_id() -> None:
+    # RFC 8037, appendix A.3
+    key = PublicKey(base64.urlsafe_b64decode("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo="))
+
+    assert key.jwk == {
+        "kty": "OKP",
+        "crv": "Ed25519",
+        "kid": "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+        "use": "sig",
+        "alg": "EdDSA",
+        "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+        "whpk": "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+    }
+
+
+def test_v1_verifies_with_the_standardwebhooks_package() -> None:
+    secret = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
+    key = hmac_key(secret)
+    assert key == b"0123456789abcdef01234567"
+    second = int(datetime.now(UTC).timestamp())  # the package knows no other clock
+    signature = sign_v1(key, "msg_k_000000000001", second, BODY)
+
+    headers = {
+        "webhook-id": "msg_k_000000000001",
+        "webhook-timestamp": str(second),
+        "webhook-signature": f"v1a,{'A' * 86}== {signature}",
+    }
+    assert StandardWebhook(secret).verify(BODY, headers) == {"task": {"id": "é"}}
+
+
+@pytest.mark.parametrize("token", ["", "plain", "WHSEC_abc", "xwhsec_abc"])
+def test_another_token_is_no_hmac_secret(token: str) -> None:
+    assert hmac_key(token) is None
+
+
+@pytest.mark.parametrize("size", [24, 32, 64])
+def test_24_to_64_bytes_make_an_hmac_key(size: int) -> None:
+    assert hmac_key("whsec_" + base64.b64encode(bytes(size)).decode()) == bytes(size)
+
+
+@pytest.mark.parametrize(
+    "token", ["whsec_", "whsec_!!!!", "whsec_" + base64.b64encode(bytes(23)).decode(), "whsec_" + "A" * 88 + "AAA="]
+)
+def test_a_damaged_hmac_secret_is_refused_without_being_told(token: str) -> None:
+    with pytest.raises(ValueError, match="24 to 64 bytes") as error:
+        hmac_key(token)
+
+    assert str(error.value) == "a whsec_ token must be base64 of 24 to 64 bytes after its prefix"
