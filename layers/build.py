@@ -179,8 +179,8 @@ def _compile(folder: Path, target: Target) -> None:
     """Byte code that is never checked against its source: nothing changes on Lambda, and dates get lost in a zip."""
     if target.interpreter is None:
         _warn(
-            f"No Python {target.version} on this machine, so the layers carry no byte code: cold starts will",
-            f"take two to three times as long. Install python{target.version} (pyenv install {target.version}) and build again.",
+            f"No Python {target.version} on this machine, so the layers carry no byte code: cold starts will take",
+            f"two to three times as long. Install python{target.version} and build again.",
         )
         return
     command = [target.interpreter, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]

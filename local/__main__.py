@@ -11,9 +11,10 @@ from local.terminal import LocalError, say
 
 
 def up() -> None:
-    answer = stack.up(stack.place_from(dict(os.environ)))
+    place = stack.place_from(dict(os.environ))
+    answer = stack.up(place)
     say(f"The local stack is up. Agent Card: {answer['cardUrl']}")
-    say("All addresses: .local/stack.json. Log lines: make logs. Stop it: make down.")
+    say(f"All addresses: {place.answer.relative_to(environments.ROOT)}. Log lines: make logs. Stop it: make down.")
 
 
 def down() -> None:

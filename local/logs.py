@@ -26,7 +26,7 @@ NOISE = re.compile(r"^(START|END|REPORT|INIT_START) ")
 KNOWN = {
     "timestamp", "level", "message", "location", "service", "requestId", "logger", "cold_start", "function_name",
     "function_arn", "function_memory_size", "function_request_id", "xray_trace_id", "exception", "exception_name",
-    "stack_trace",
+    "stack_trace", "taskName",
 }  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def _lines(stack: dict[str, str], *, follow: bool) -> Iterator[str]:
     session = boto3.session.Session(*CREDENTIALS, region_name=stack["region"])
     logs = session.client("logs", endpoint_url=stack["endpointUrl"])
     groups = _groups(session.client("cloudformation", endpoint_url=stack["endpointUrl"]), stack["stackName"])
-    seen: set[str] = set()
+    seen: set[object] = set()
     while True:
         pages = logs.get_paginator("filter_log_events").paginate
         events = [
@@ -63,14 +63,19 @@ def _lines(stack: dict[str, str], *, follow: bool) -> Iterator[str]:
             for page in pages(logGroupName=group)
             for event in page["events"]
         ]
-        fresh = [row for row in events if row[2]["eventId"] not in seen]
-        seen.update(event["eventId"] for _, _, event in fresh)
+        fresh = [row for row in events if _identity(row[2]) not in seen]
+        seen.update(_identity(event) for _, _, event in fresh)
         for at, name, event in sorted(fresh, key=lambda row: row[0]):
             if line := readable(at, name, event["message"]):
                 yield line
         if not follow:
             return
         time.sleep(PAUSE)
+
+
+def _identity(event: dict[str, Any]) -> object:
+    """What tells an event from every other; the emulator gives it no id."""
+    return event.get("logStreamName"), event["timestamp"], event.get("ingestionTime"), event["message"]
 
 
 def _groups(cloudformation: Any, stack: str) -> dict[str, str]:
