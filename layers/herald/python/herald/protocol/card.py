@@ -1,13 +1,12 @@
 """The Agent Card: who an agent is, what it can do, where and how to reach it (sections 4.4, 4.5 and 8)."""
 
 import builtins
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
-from herald.protocol.protojson import FilledText, Flag, Model, Struct, Text
+from herald.protocol.protojson import FilledText, Flag, Many, Model, Some, Struct, Text
 
-FilledTexts = Annotated[list[FilledText], Field(min_length=1)]
 Scopes = dict[str, Text]  # of a scope: what it is for
 
 
@@ -41,7 +40,7 @@ class AgentCapabilities(Model):
 
     streaming: Flag | None = None
     push_notifications: Flag | None = None
-    extensions: list[AgentExtension] = Field(default_factory=list)
+    extensions: Many[AgentExtension] = Field(default_factory=list)
     extended_agent_card: Flag | None = None
 
 
@@ -164,7 +163,7 @@ class SecurityScheme(Model):
 class StringList(Model):
     """Some strings; in a security requirement, scopes."""
 
-    list: builtins.list[Text] = Field(default_factory=builtins.list)
+    list: Many[Text] = Field(default_factory=builtins.list)
 
 
 class SecurityRequirement(Model):
@@ -179,11 +178,11 @@ class AgentSkill(Model):
     id: FilledText
     name: FilledText
     description: FilledText
-    tags: FilledTexts
-    examples: list[Text] = Field(default_factory=list)
-    input_modes: list[Text] = Field(default_factory=list)
-    output_modes: list[Text] = Field(default_factory=list)
-    security_requirements: list[SecurityRequirement] = Field(default_factory=list)
+    tags: Some[FilledText]
+    examples: Many[Text] = Field(default_factory=list)
+    input_modes: Many[Text] = Field(default_factory=list)
+    output_modes: Many[Text] = Field(default_factory=list)
+    security_requirements: Many[SecurityRequirement] = Field(default_factory=list)
 
 
 class AgentCardSignature(Model):
@@ -199,15 +198,15 @@ class AgentCard(Model):
 
     name: FilledText
     description: FilledText
-    supported_interfaces: Annotated[list[AgentInterface], Field(min_length=1)]
+    supported_interfaces: Some[AgentInterface]
     provider: AgentProvider | None = None
     version: FilledText
     documentation_url: Text | None = None
     capabilities: AgentCapabilities
     security_schemes: dict[str, SecurityScheme] = Field(default_factory=dict)
-    security_requirements: list[SecurityRequirement] = Field(default_factory=list)
-    default_input_modes: FilledTexts
-    default_output_modes: FilledTexts
-    skills: Annotated[list[AgentSkill], Field(min_length=1)]
-    signatures: list[AgentCardSignature] = Field(default_factory=list)
+    security_requirements: Many[SecurityRequirement] = Field(default_factory=list)
+    default_input_modes: Some[FilledText]
+    default_output_modes: Some[FilledText]
+    skills: Some[AgentSkill]
+    signatures: Many[AgentCardSignature] = Field(default_factory=list)
     icon_url: Text | None = None

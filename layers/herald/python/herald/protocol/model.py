@@ -10,7 +10,19 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from herald.protocol.codec import print_base64
-from herald.protocol.protojson import Bytes, FilledText, Flag, Json, Model, Moment, Struct, Text, one_of
+from herald.protocol.protojson import (
+    Bytes,
+    FilledText,
+    Flag,
+    Json,
+    Many,
+    Model,
+    Moment,
+    Some,
+    Struct,
+    Text,
+    one_of,
+)
 from herald.protocol.states import TaskState
 
 State = Annotated[TaskState, one_of(TaskState)]
@@ -70,9 +82,6 @@ class Part(Model):
         return given
 
 
-Parts = Annotated[list[Part], Field(min_length=1)]
-
-
 class Message(Model):
     """One unit of communication between client and agent."""
 
@@ -80,10 +89,10 @@ class Message(Model):
     context_id: Text = ""
     task_id: Text = ""
     role: Annotated[Role, one_of(Role)]
-    parts: Parts
+    parts: Some[Part]
     metadata: Struct | None = None
-    extensions: list[Text] = Field(default_factory=list)
-    reference_task_ids: list[Text] = Field(default_factory=list)
+    extensions: Many[Text] = Field(default_factory=list)
+    reference_task_ids: Many[Text] = Field(default_factory=list)
 
 
 class Artifact(Model):
@@ -92,9 +101,9 @@ class Artifact(Model):
     artifact_id: FilledText
     name: Text = ""
     description: Text = ""
-    parts: Parts
+    parts: Some[Part]
     metadata: Struct | None = None
-    extensions: list[Text] = Field(default_factory=list)
+    extensions: Many[Text] = Field(default_factory=list)
 
 
 class TaskStatus(Model):
@@ -111,8 +120,8 @@ class Task(Model):
     id: FilledText
     context_id: Text = ""
     status: TaskStatus
-    artifacts: list[Artifact] = Field(default_factory=list)
-    history: list[Message] = Field(default_factory=list)
+    artifacts: Many[Artifact] = Field(default_factory=list)
+    history: Many[Message] = Field(default_factory=list)
     metadata: Struct | None = None
 
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from herald.protocol.errors import FieldViolation, InvalidParamsError
 from herald.protocol.model import Message, Role, State, Task, TaskPushNotificationConfig
-from herald.protocol.protojson import FilledText, Flag, Int32, Model, MomentRoundedUp, Struct, Text
+from herald.protocol.protojson import FilledText, Flag, Int32, Many, Model, MomentRoundedUp, Struct, Text
 
 DEFAULT_PAGE = 50
 MAX_PAGE = 100
@@ -17,7 +17,7 @@ HistoryLength = Annotated[Int32, Field(ge=0)]
 class SendMessageConfiguration(Model):
     """How a client wants its answer. ``history_length`` None means all of the history."""
 
-    accepted_output_modes: list[Text] = Field(default_factory=list)
+    accepted_output_modes: Many[Text] = Field(default_factory=list)
     task_push_notification_config: TaskPushNotificationConfig | None = None
     history_length: HistoryLength | None = None
     return_immediately: Flag = False
@@ -81,7 +81,7 @@ class ListTasksRequest(Model):
 class ListTasksResponse(Model):
     """A page of tasks. All four fields are always written; ``next_page_token`` is empty on the last page."""
 
-    tasks: list[Task]
+    tasks: Many[Task]
     next_page_token: Text
     page_size: Int32
     total_size: Int32
@@ -128,7 +128,7 @@ class ListTaskPushNotificationConfigsRequest(Model):
 class ListTaskPushNotificationConfigsResponse(Model):
     """A page of push notification configs; ``next_page_token`` is empty on the last page."""
 
-    configs: list[TaskPushNotificationConfig] = Field(default_factory=list)
+    configs: Many[TaskPushNotificationConfig] = Field(default_factory=list)
     next_page_token: Text = ""
 
 
