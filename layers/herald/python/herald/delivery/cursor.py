@@ -173,7 +173,7 @@ class _Ahead:
 
     def read_anew(self) -> None:
         self._entries: deque[Entry] = deque()
-        self._base = -1  # the cursor that the first page was read for
+        self._cursor = -1  # as seen last: what lies before it may have been dropped
         self._more = True  # whether there may be entries after those that were read
 
     def drained(self, webhook: Webhook) -> bool:
@@ -189,13 +189,12 @@ class _Ahead:
         """
         if webhook.snapshot_due:
             return self._snapshot(webhook)
-        if webhook.cursor < self._base:  # it was set back
+        if webhook.cursor < self._cursor:  # it was set back
             self.read_anew()
         self._skip(webhook.cursor)
         after = webhook.cursor
         while not self._entries and self._more:
             page = self._log.read(self._ref, after=after, limit=PAGE)
-            self._base = webhook.cursor
             self._more = len(page) == PAGE
             self._entries.extend(page)
             after = page[-1].number if page else after
@@ -203,6 +202,7 @@ class _Ahead:
         return message.of_entry(self._entries[0]) if self._entries else None
 
     def _skip(self, cursor: int) -> None:
+        self._cursor = cursor
         while self._entries and (self._entries[0].number <= cursor or not message.is_sent(self._entries[0])):
             self._entries.popleft()
 
