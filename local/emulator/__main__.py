@@ -8,6 +8,7 @@ from importlib.metadata import version
 from ministack.app import main
 
 from local.emulator import (
+    batch_permissions,
     error_names,
     fifo_groups,
     gateway_responses,
@@ -18,7 +19,16 @@ from local.emulator import (
 )
 
 KNOWN = "1.5.33"
-MENDS = [error_names, fifo_groups, gateway_responses, metric_math, quick_calls, running_executions, stream_mappings]
+MENDS = [
+    batch_permissions,
+    error_names,
+    fifo_groups,
+    gateway_responses,
+    metric_math,
+    quick_calls,
+    running_executions,
+    stream_mappings,
+]
 
 if version("ministack") != KNOWN:
     sys.exit(f"This mends MiniStack {KNOWN}, and {version('ministack')} is installed: see local/emulator.in.")
