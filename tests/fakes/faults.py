@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-Act = Callable[[], None]
+Act = Callable[[], object]
 
 
 def _nothing() -> None: ...
@@ -80,6 +80,10 @@ class Faults:
     def after_next(self, name: str, act: Act) -> None:
         """Let somebody else act after the next call of ``name`` took effect and before its caller goes on."""
         self._plan(name, _Fault(after=act))
+
+    def forget_faults(self) -> None:
+        """From here on nothing that was asked for happens any more."""
+        self._faults.clear()
 
     def _plan(self, name: str, fault: _Fault) -> None:
         if not callable(getattr(self, name, None)):

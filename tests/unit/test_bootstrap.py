@@ -1,0 +1,62 @@
+"""Each builder of bootstrap, with the sockets off: what a function's start needs, and nothing more."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herald import bootstrap
+from herald.settings import SettingsError
+
+ARN = "arn:aws:states:eu-central-1:123456789012:stateMachine:worker"
+SECRET = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:s-abc"
+ENVIRON = {
+    "HERALD_TABLE": "tasks",
+    "HERALD_BUCKET": "bodies",
+    "HERALD_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/doorbells.fifo",
+    "HERALD_STATE_MACHINE_ARN": ARN,
+    "HERALD_SEALING_SECRET": SECRET,
+    "HERALD_SIGNING_SECRET": SECRET,
+}
+
+UNWATCHED: Any = None
+
+Build = Callable[[bootstrap.Platform], Any]
+BUILDERS: dict[str, Build] = {
+    "api": bootstrap.api,
+    "publish_keys": bootstrap.publish_keys,
+    "start_worker": bootstrap.start_worker,
+    "run_agent": bootstrap.run_agent,
+    "ring_webhooks": bootstrap.ring_webhooks,
+    "send_webhooks": lambda platform: bootstrap.send_webhooks(platform, UNWATCHED),
+    "sweep": bootstrap.sweep,
+}
+
+
+@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+def test_a_function_starts_without_a_connection_and_without_a_client(build: Build, socket_disabled: None) -> None:
+    platform = bootstrap.Platform(ENVIRON)
+    build(platform)
+    assert vars(platform.aws) == {}
+
+
+@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+def test_a_function_whose_environment_is_empty_does_not_start(build: Build) -> None:
+    with pytest.raises(SettingsError, match="HERALD_"):
+        build(bootstrap.Platform({}))
+
+
+def test_invariant_8_a_platform_does_not_show_its_environment() -> None:
+    assert SECRET not in repr(bootstrap.Platform(ENVIRON))
+
+
+def test_importing_bootstrap_loads_no_web_framework_and_no_cryptography() -> None:
+    code = "import sys, herald.bootstrap; print(*{'fastapi', 'starlette', 'mangum', 'cryptography'} & set(sys.modules))"
+    layer = Path(bootstrap.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], cwd=layer, capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.split() == []
