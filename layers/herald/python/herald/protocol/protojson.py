@@ -58,6 +58,9 @@ class Model(BaseModel):
     oneof: ClassVar[tuple[str, ...]] = ()
     """The fields of which exactly one is set."""
 
+    choices: ClassVar[dict[str, str]] = {}
+    """Both names of each field of the oneof, and the field that they mean."""
+
     members: ClassVar[tuple[Member, ...]] = ()
     """The fields in the order of the proto."""
 
@@ -74,6 +77,7 @@ class Model(BaseModel):
             )
             for name, field in cls.model_fields.items()
         )
+        cls.choices = {said: name for name in cls.oneof for said in (name, camel(name))}
         _JSON_NAMES.update((member.attribute, member.name) for member in cls.members)
 
     @classmethod
@@ -110,8 +114,8 @@ class Model(BaseModel):
         if None in value.values():
             value = cls._without_nulls(value)
         if cls.oneof:
-            given = [name for name in cls.oneof if name in value or camel(name) in value]
-            if len(given) != 1:
+            choices = cls.choices
+            if len({choices[name] for name in value if name in choices}) != 1:
                 names = ", ".join(map(camel, cls.oneof))
                 raise PydanticCustomError("oneof", "must have exactly one of {names}", {"names": names})
         return value
