@@ -56,16 +56,16 @@ def test_an_agent_is_found_by_module_and_class() -> None:
             "nowhere_agent:X",
             (
                 "HERALD_AGENT is 'nowhere_agent:X', but importing nowhere_agent failed: ModuleNotFoundError: "
-                "No module named 'nowhere_agent'. Is the module in the agent layer, and are its packages in that layer's "
-                "requirements.txt?"
+                "No module named 'nowhere_agent'. Is the module in the agent layer, and are its packages in "
+                "that layer's requirements.txt?"
             ),
         ),
         (
             "broken_agent:X",
             (
                 "HERALD_AGENT is 'broken_agent:X', but importing broken_agent failed: ModuleNotFoundError: "
-                "No module named 'a_package_that_nobody_has'. Is the module in the agent layer, and are its packages in "
-                "that layer's requirements.txt?"
+                "No module named 'a_package_that_nobody_has'. Is the module in the agent layer, and are its "
+                "packages in that layer's requirements.txt?"
             ),
         ),
         ("given_agent:Bad", "HERALD_AGENT is 'given_agent:Bad', but given_agent has no Bad"),
