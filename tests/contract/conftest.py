@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
+import boto3
+import botocore.session
 import pytest
 import pytest_socket
+from botocore.loaders import Loader
 from moto import mock_aws
 
 from builders.stores import AWS_ENVIRONMENT, Store, dynamo_store, fake_store
@@ -34,7 +38,20 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.delenv("AWS_PROFILE", raising=False)
     with mock_aws():
-        yield AwsClients()
+        yield AwsClients(_session(_loader()))
+
+
+@cache
+def _loader() -> Loader:
+    """One reading of botocore's service models for all tests: it takes longer than most of them."""
+    loader: Loader = botocore.session.Session().get_component("data_loader")
+    return loader
+
+
+def _session(loader: Loader) -> boto3.Session:
+    session = botocore.session.Session()
+    session.register_component("data_loader", loader)
+    return boto3.Session(botocore_session=session)
 
 
 @pytest.fixture

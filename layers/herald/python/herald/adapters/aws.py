@@ -89,12 +89,16 @@ def items_as_they_come(response_dict: dict[str, Any], customized_response_dict: 
 class AwsClients:
     """The clients of one function, each made at its first use: making one costs 20 to 50 ms and opens no connection.
 
-    Region, credentials and AWS_ENDPOINT_URL come from the environment, where Lambda puts them.
+    Region, credentials and AWS_ENDPOINT_URL come from the environment, where Lambda puts them, unless a session of the
+    caller's own is given.
     """
+
+    def __init__(self, session: boto3.Session | None = None) -> None:
+        self._given = session
 
     @cached_property
     def _session(self) -> boto3.Session:
-        return boto3.Session()
+        return self._given or boto3.Session()
 
     @cached_property
     def dynamodb(self) -> DynamoDBClient:
