@@ -9,7 +9,6 @@ import urllib.request
 import uuid
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from demo.errors import DemoError
@@ -30,20 +29,10 @@ class Client:
 
     base_url: str
 
-    def send(self, words: str, file: Path, webhook: str, token: str) -> dict[str, Any]:
+    def send(self, words: str, file: bytes, filename: str, webhook: str, token: str) -> dict[str, Any]:
         """Send a message with a CSV file and a webhook for all that follows; the Task, as soon as it is stored."""
-        message = {
-            "messageId": str(uuid.uuid4()),
-            "role": "ROLE_USER",
-            "parts": [
-                {"text": words},
-                {
-                    "raw": base64.b64encode(file.read_bytes()).decode(),
-                    "mediaType": "text/csv",
-                    "filename": file.name,
-                },
-            ],
-        }
+        csv = {"raw": base64.b64encode(file).decode(), "mediaType": "text/csv", "filename": filename}
+        message = {"messageId": str(uuid.uuid4()), "role": "ROLE_USER", "parts": [{"text": words}, csv]}
         configuration = {"returnImmediately": True, "taskPushNotificationConfig": {"url": webhook, "token": token}}
         answer = self._call("POST", "/message:send", {"message": message, "configuration": configuration})
         task: dict[str, Any] = answer["task"]

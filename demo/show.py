@@ -53,11 +53,16 @@ class Screen:
     def __init__(self, on: Console) -> None:
         self._on = on
 
-    def opening(self, agent: str, file: Path, receiver: str) -> None:
+    def title(self) -> None:
         self._on.print(Rule("[bold]Herald[/]: a message in, signed notifications out", style="dim"))
+
+    def woken(self, said: str) -> None:
+        self._on.print(f"  [dim]It was a file with a fault, and the agent said: {escape(said)}[/]")
+
+    def opening(self, agent: str, file: Path, receiver: str) -> None:
         self._on.print(
-            f"A client sends [bold]{escape(file.name)}[/] to the agent [bold]{escape(agent)}[/], asks to be answered "
-            f"at once, and listens at\n[dim]{escape(receiver)}[/]\n"
+            f"\nA client sends [bold]{escape(file.name)}[/] to the agent [bold]{escape(agent)}[/], asks for an answer "
+            f"at once,\nand listens at {escape(receiver)}\n"
         )
 
     def sent(self, task: dict[str, Any], milliseconds: float) -> None:
@@ -75,9 +80,9 @@ class Screen:
 
     def notification(self, seen: Seen, milliseconds: int, latency: int | None, again: bool) -> None:
         kind = next((shown for member, shown in _KINDS.items() if member in seen.event), "?")
-        line = Text(no_wrap=True, overflow="ellipsis", style="dim" if again else "")
+        line = Text(style="dim" if again else "")
         line.append(f"{seen.number:>{_COLUMNS[0] - 2}}  ", "bold")
-        line.append(f"{milliseconds:,} ms".rjust(_COLUMNS[1] - 2) + "  ", "dim")
+        line.append(f"{milliseconds / 1000:.2f} s".rjust(_COLUMNS[1] - 2) + "  ", "dim")
         line.append(("?" if latency is None else f"{latency:,} ms").rjust(_COLUMNS[2] - 2) + "  ")
         line.append(kind.ljust(_COLUMNS[3]))
         for check, width in zip(("v1", "v1a"), _COLUMNS[4:], strict=True):
@@ -86,7 +91,7 @@ class Screen:
         line.append_text(_said(seen.event))
         if again:
             line.append(" (again)")
-        self._on.print(line)
+        self._on.print(line, no_wrap=True, overflow="ellipsis")
 
     def footnotes(self) -> None:
         self._on.print(
@@ -119,6 +124,9 @@ class Screen:
     def trouble(self, what: str, way_out: str) -> None:
         self._on.print(f"[bold red]{NO} The demo stopped:[/] {escape(what)}")
         self._on.print(f"  {escape(way_out)}")
+
+    def blank(self) -> None:
+        self._on.print()
 
     def last_line(self, balance: Balance) -> None:
         self._on.file.write(balance.line + "\n")  # as it is: no wrapping, no colour, for whoever reads it by program
