@@ -16,6 +16,7 @@ from herald.delivery.message import Notification
 from herald.delivery.retry import Outcome
 from herald.delivery.ring import Ringer
 from herald.delivery.url_policy import AllowList, UrlPolicy
+from herald.ports import Signer
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, Secrets, TaskRef, Webhook
 
@@ -50,7 +51,7 @@ class Road:
     The task of ``a_ref()`` has its message entry 0 from the start.
     """
 
-    def __init__(self, *, allow: str = "", seconds: float = 15.0) -> None:
+    def __init__(self, *, allow: str = "", seconds: float = 15.0, signer: Signer | None = None) -> None:
         self.clock = FakeClock()
         self.ids = SequentialIds()
         self.world = World(self.clock)
@@ -64,7 +65,7 @@ class Road:
         self.watch = RecordingWatch()
         self.random: Callable[[], float] = lambda: MIDDLE
         policy = UrlPolicy(self.resolver, AllowList.parse(allow))
-        self.sender = Sender(policy, self.transport, self.signer, self.sealer, self.clock, seconds)
+        self.sender = Sender(policy, self.transport, signer or self.signer, self.sealer, self.clock, seconds)
         self.delivery = Delivery(
             self.log,
             self.webhooks,
