@@ -83,25 +83,38 @@ def load(path: Path) -> WrittenCard:
     Raises:
         CardError: it isn't a valid card.
     """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CardError(f"{path.name} isn't UTF-8") from error
+    return WrittenCard(parse(text, path.name), int(path.stat().st_mtime))
+
+
+def parse(text: str, name: str = FILE) -> dict[str, Any]:
+    """Check a card's YAML; its ProtoJSON, without what a deployment adds.
+
+    Raises:
+        CardError: names the field and what is wrong with it.
+    """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times faster where PyYAML has it
     try:
-        written = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 - either one is safe
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CardError(f"{path.name} isn't valid YAML: {error}") from error
+        written = yaml.load(text, Loader=loader)  # noqa: S506 - either one is safe
+    except yaml.YAMLError as error:
+        raise CardError(f"{name} isn't valid YAML: {error}") from error
     if not isinstance(written, dict):
-        raise CardError(f"{path.name} must be a mapping that begins with the agent's name and description")
-    for name in _OURS:
-        if name in written:
-            raise CardError(f"{path.name}: {name} is filled in by Herald: leave it out")
+        raise CardError(f"{name} must be a mapping that begins with the agent's name and description")
+    for field in _OURS:
+        if field in written:
+            raise CardError(f"{name}: {field} is filled in by Herald: leave it out")
     capabilities = written.get("capabilities") or {}
-    for name in _UNSUPPORTED:
-        if isinstance(capabilities, dict) and capabilities.get(name):
-            raise CardError(f"{path.name}: capabilities.{name} isn't offered by this version of Herald: leave it out")
+    for field in _UNSUPPORTED:
+        if isinstance(capabilities, dict) and capabilities.get(field):
+            raise CardError(f"{name}: capabilities.{field} isn't offered by this version of Herald: leave it out")
     try:
         card = AgentCard.parse({**written, "capabilities": capabilities, "supportedInterfaces": [_NOWHERE]})
     except A2AError as error:
-        raise CardError(f"{path.name}: {error.message}") from error
-    return WrittenCard(card.wire(), int(path.stat().st_mtime))
+        raise CardError(f"{name}: {error.message}") from error
+    return card.wire()
 
 
 def complete(written: WrittenCard, base_url: str, deployment: Deployment) -> dict[str, Any]:

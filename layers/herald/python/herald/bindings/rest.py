@@ -70,7 +70,7 @@ def match(method: str, path: str) -> Match:
     found = _matches(path, {})
     if not found:
         tenant, slash, rest = path[1:].partition("/")
-        if slash and tenant not in RESERVED:
+        if slash and tenant and tenant not in RESERVED:
             found = _matches(f"/{rest}", {"tenant": tenant})
     if not found:
         raise MethodNotFoundError("Nothing is served at this path. The Agent Card names the base address.")

@@ -1,0 +1,119 @@
+"""The application behind Lambda: bytes in, bytes out, and no way for an exception to get through."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from builders.api import HOOK, ApiBench, sending
+from builders.events import rest_event, rpc_event
+
+A2A = {"Content-Type": "application/a2a+json"}
+
+
+@pytest.fixture
+def api() -> ApiBench:
+    return ApiBench()
+
+
+def test_f1_answers_are_text_never_base64(api: ApiBench) -> None:
+    task_id = api.send(text="é")["id"]
+
+    answer = api.http(rest_event("GET", f"/tasks/{task_id}", headers=A2A, user="alice"))
+
+    assert answer["isBase64Encoded"] is False
+    assert answer["headers"]["content-type"] == "application/a2a+json"
+    assert json.loads(answer["body"])["id"] == task_id
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_f9_text_beyond_ascii_comes_back_equal(api: ApiBench, encoded: bool) -> None:
+    answer = api.http(rpc_event("SendMessage", sending(text="é 漢 🎈"), base64_body=encoded))
+
+    assert "é 漢 🎈" in answer["body"]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {},
+        {"resource": "/", "requestContext": {}},
+        {"resource": "/", "requestContext": {}, "httpMethod": "POST", "path": "/", "headers": {"Host": "a:b:c"}},
+        {
+            "resource": "/",
+            "requestContext": {"requestId": "r-1"},
+            "httpMethod": "POST",
+            "path": "/",
+            "headers": {},
+            "body": "%%%",
+            "isBase64Encoded": True,
+        },
+    ],
+)
+def test_an_event_that_cannot_be_read_is_answered_in_shape(api: ApiBench, event: dict[str, Any]) -> None:
+    answer = api.http(event)
+
+    assert answer["statusCode"] in (401, 500)
+    assert json.loads(answer["body"])["error"]
+
+
+def test_a_crash_inside_a_binding_is_an_internal_error(
+    api: ApiBench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def crash(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("herald.bindings.rest.match", crash)
+
+    answer = api.rest("GET", "/tasks/t")
+
+    assert (answer.status, answer.reason) == (500, "INTERNAL")
+    assert answer.body["error"]["message"] == "Internal error"
+    assert "secret" not in str(answer)
+    assert "secret" in caplog.text
+
+
+def test_a_task_above_what_lambda_can_answer_is_told_clearly_in_both_shapes(api: ApiBench) -> None:
+    ref = api.ref(api.send()["id"])
+    for number in range(2):
+        api.put_artifact(ref, f"a{number}", '"' * 1_600_000)
+
+    rpc = api.rpc("GetTask", {"id": ref.task_id}, rpc_id="big")
+    rest = api.rest("GET", f"/tasks/{ref.task_id}")
+
+    assert rpc["id"] == "big"
+    assert rpc["error"]["code"] == -32603
+    assert "6 MB" in rpc["error"]["message"]
+    assert rest.status == 500
+    assert "6 MB" in rest.body["error"]["message"]
+
+
+def test_each_request_is_logged_by_names_and_codes_and_never_by_content(
+    api: ApiBench, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    config = {
+        "taskPushNotificationConfig": {
+            "url": f"{HOOK}?key=url-secret",
+            "token": "the-token",
+            "authentication": {"scheme": "Bearer", "credentials": "the-credentials"},
+        }
+    }
+
+    api.rpc("SendMessage", sending(text="the-text", config=config), headers={"Authorization": "the-signature"})
+    api.rpc("SendMessage", sending(text="the-text", config={"historyLength": -1}))
+
+    fine, wrong = (record for record in caplog.records if record.message == "answered")
+    assert vars(fine) | {"binding": "JSONRPC", "operation": "SendMessage", "status": 200} == vars(fine)
+    assert vars(wrong)["error"] == "INVALID_ARGUMENT"
+    for secret in ("the-text", "url-secret", "the-token", "the-credentials", "the-signature"):
+        assert secret not in caplog.text
+        assert all(secret not in str(vars(record)) for record in caplog.records)
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc", "/openapi.json"])
+def test_fastapis_own_pages_are_off(api: ApiBench, path: str) -> None:
+    assert api.rest("GET", path).status == 404

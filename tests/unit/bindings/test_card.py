@@ -1,0 +1,199 @@
+"""The Agent Card: the adopter's file, and what a deployment makes of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from builders.api import CARD, ApiBench
+from builders.events import rest_event
+from herald.bindings import card
+from herald.protocol.card import AgentCard
+
+BASE = "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/prod"
+PATH = "/.well-known/agent-card.json"
+
+
+@pytest.fixture
+def api() -> ApiBench:
+    return ApiBench()
+
+
+# ---- the file ----
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (CARD.replace("name: test-agent", ""), "card.yaml: name: is required"),
+        (CARD.split("skills:")[0], "card.yaml: skills: is required"),
+        (CARD.split("skills:")[0] + "skills: []", "card.yaml: skills: must not be empty"),
+        (CARD.replace("tags: [test]", "tags: []"), r"card.yaml: skills\[0\].tags: must not be empty"),
+        (CARD.replace("version: 1.2.3", "version: 1.2"), "card.yaml: version: must be a string"),
+        (CARD + "supportedInterfaces: []", "supportedInterfaces is filled in by Herald"),
+        (CARD + "signatures: []", "signatures is filled in by Herald"),
+        (CARD + "capabilities: {streaming: true}", r"capabilities.streaming isn't offered"),
+        (CARD + "capabilities: {extendedAgentCard: true}", r"capabilities.extendedAgentCard isn't offered"),
+        (CARD + "capabilities: [streaming]", "capabilities: must be an object"),
+        ("- a\n- b\n", "must be a mapping"),
+        ("", "must be a mapping"),
+        ("name: [", "isn't valid YAML"),
+        ("name: !!python/object/apply:os.system [ls]", "isn't valid YAML"),
+    ],
+)
+def test_e20_a_wrong_card_is_refused_by_field(text: str, sentence: str) -> None:
+    with pytest.raises(card.CardError, match=sentence):
+        card.parse(text)
+
+
+def test_a_card_is_found_beside_the_agent_package_without_importing_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "agent"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('heavy')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(__import__("sys").modules, "agent", raising=False)
+    with pytest.raises(card.CardError, match=r"no agent/card\.yaml"):
+        card.find()
+
+    (package / "card.yaml").write_text(CARD)
+
+    assert card.load(card.find()).card["name"] == "test-agent"
+
+
+def test_the_card_that_ships_is_valid() -> None:
+    assert card.load(card.find()).card["skills"]
+
+
+# ---- as served ----
+
+
+def test_e19_the_card_names_both_bindings_at_the_apis_address_and_what_is_deployed(api: ApiBench) -> None:
+    served = api.rest("GET", PATH, owner="", headers={"A2A-Version": "", "Host": "evil.example.com"}).body
+
+    assert served["supportedInterfaces"] == [
+        {"url": f"{BASE}/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+        {"url": BASE, "protocolBinding": "HTTP+JSON", "protocolVersion": "1.0"},
+    ]
+    capabilities = served["capabilities"]
+    assert (capabilities["streaming"], capabilities["pushNotifications"], capabilities["extendedAgentCard"]) == (
+        False,
+        True,
+        False,
+    )
+    assert AgentCard.parse(served).wire() == served
+
+
+@pytest.mark.parametrize("event", [{}, {"domain": "agents.example.com", "base_path": "/v1"}])
+def test_e19_the_card_is_served_below_the_stage_and_on_a_custom_domain(api: ApiBench, event: dict[str, str]) -> None:
+    assert api.rest("GET", PATH, **event).status == 200
+
+
+def test_the_card_announces_how_notifications_are_signed_and_repeated(api: ApiBench) -> None:
+    [extension] = api.rest("GET", PATH).body["capabilities"]["extensions"]
+
+    assert extension["uri"] == "urn:herald:extensions:signed-push:v1"
+    assert extension.get("required", False) is False
+    params = extension["params"]
+    assert params["jwksUrl"] == f"{BASE}/.well-known/jwks.json"
+    assert params["headers"]["signature"] == "webhook-signature"
+    assert set(params["algorithms"]) == {"v1a", "v1"}
+    assert params["timeoutSeconds"] == 15
+    assert params["retryAfterSeconds"] == [5, 30, 120, 600, 1800, 7200, 18000, 36000, 36000, 36000, 36000]
+
+
+def test_a_card_that_turns_push_off_says_so_and_announces_nothing() -> None:
+    api = ApiBench(card_text=CARD + "capabilities: {pushNotifications: false}")
+
+    assert api.rest("GET", PATH).body["capabilities"] == {
+        "streaming": False,
+        "pushNotifications": False,
+        "extendedAgentCard": False,
+    }
+
+
+def test_a_signed_api_says_how_to_sign_and_an_open_one_does_not(api: ApiBench) -> None:
+    signed = api.rest("GET", PATH).body
+    open_ = ApiBench(auth="none").rest("GET", PATH).body
+
+    assert signed["securityRequirements"] == [{"schemes": {"awsSigV4": {}}}]
+    assert signed["securitySchemes"]["awsSigV4"]["apiKeySecurityScheme"]["name"] == "Authorization"
+    assert "securitySchemes" not in open_
+
+
+def test_the_adopters_members_are_kept() -> None:
+    text = CARD + 'iconUrl: "https://example.com/i.svg"\ncapabilities: {extensions: [{uri: "https://example.com/x"}]}'
+
+    served = ApiBench(card_text=text).rest("GET", PATH).body
+
+    assert served["iconUrl"] == "https://example.com/i.svg"
+    assert [each["uri"] for each in served["capabilities"]["extensions"]] == [
+        "https://example.com/x",
+        "urn:herald:extensions:signed-push:v1",
+    ]
+
+
+# ---- caches ----
+
+
+def test_the_card_is_cacheable(api: ApiBench) -> None:
+    headers = api.rest("GET", PATH).headers
+
+    assert headers["content-type"] == "application/json"
+    assert headers["cache-control"] == "public, max-age=300"
+    assert headers["last-modified"] == "Thu, 01 Jan 2026 00:00:00 GMT"
+    assert headers["etag"] == api.rest("GET", PATH).headers["etag"]
+
+
+def test_the_etag_follows_the_content(api: ApiBench) -> None:
+    other = ApiBench(card_text=CARD.replace("1.2.3", "1.2.4"))
+
+    assert api.rest("GET", PATH).headers["etag"] != other.rest("GET", PATH).headers["etag"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"If-None-Match": "{etag}"}, 304),
+        ({"If-None-Match": 'W/{etag}, "x"'}, 304),
+        ({"If-None-Match": "*"}, 304),
+        ({"If-None-Match": '"x"'}, 200),
+        ({"If-None-Match": '"x"', "If-Modified-Since": "Thu, 01 Jan 2026 00:00:00 GMT"}, 200),
+        ({"If-Modified-Since": "Thu, 01 Jan 2026 00:00:00 GMT"}, 304),
+        ({"If-Modified-Since": "Wed, 31 Dec 2025 23:59:59 GMT"}, 200),
+        ({"If-Modified-Since": "rubbish"}, 200),
+    ],
+)
+def test_a_client_that_has_the_card_is_told_so(api: ApiBench, headers: dict[str, str], status: int) -> None:
+    etag = api.rest("GET", PATH).headers["etag"]
+
+    answer = api.rest("GET", PATH, headers={name: text.replace("{etag}", etag) for name, text in headers.items()})
+
+    assert answer.status == status
+    assert (answer.body is None) is (status == 304)
+    assert answer.headers["etag"] == etag
+
+
+def test_head_is_get_without_the_body(api: ApiBench) -> None:
+    get = api.http(rest_event("GET", PATH))
+    head = api.http(rest_event("HEAD", PATH))
+
+    assert head["statusCode"] == 200
+    assert head["body"] == ""
+    assert head["headers"] == {**get["headers"], "content-length": str(len(get["body"].encode()))}
+
+
+def test_another_verb_is_refused(api: ApiBench) -> None:
+    answer = api.rest("POST", PATH, {})
+
+    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_the_card_is_json_text_not_base64(api: ApiBench) -> None:
+    answer = api.http(rest_event("GET", PATH))
+
+    assert answer["isBase64Encoded"] is False
+    assert json.loads(answer["body"])["name"] == "test-agent"

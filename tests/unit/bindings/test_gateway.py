@@ -1,0 +1,109 @@
+"""What API Gateway's event says: path, owner, public address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from builders.api import ApiBench
+from builders.events import rest_event
+from herald.bindings import gateway
+from herald.protocol.errors import UnauthenticatedError
+
+
+@pytest.mark.parametrize(
+    ("event", "path"),
+    [
+        ({"resource": "/", "path": "/", "pathParameters": None}, "/"),
+        ({"resource": "/", "path": "/agents", "pathParameters": None}, "/"),
+        ({"resource": "/{proxy+}", "path": "/tasks/T", "pathParameters": {"proxy": "tasks/T"}}, "/tasks/T"),
+        ({"resource": "/{proxy+}", "path": "/agents/tasks/T", "pathParameters": {"proxy": "tasks/T"}}, "/tasks/T"),
+        ({"resource": "/{proxy+}", "path": "/prod", "pathParameters": {"proxy": "prod"}}, "/prod"),
+        (
+            {"resource": "/{proxy+}", "path": "/production/x", "pathParameters": {"proxy": "production/x"}},
+            "/production/x",
+        ),
+        ({"resource": "/{tenant}", "path": "/tasks", "pathParameters": {"tenant": "tasks"}}, "/tasks"),
+        (
+            {
+                "resource": "/{tenant}/{proxy+}",
+                "path": "/base/tasks/T%3Acancel",
+                "pathParameters": {"tenant": "tasks", "proxy": "T%3Acancel"},
+            },
+            "/tasks/T:cancel",
+        ),
+        (
+            {"resource": "/.well-known/agent-card.json", "path": "/base/.well-known/agent-card.json"},
+            "/.well-known/agent-card.json",
+        ),
+        ({"path": "/tasks"}, "/tasks"),
+        ({"path": ""}, "/"),
+        ({}, "/"),
+    ],
+)
+def test_f4_the_path_is_below_stage_and_base_path(event: dict[str, Any], path: str) -> None:
+    assert gateway.path(event) == path
+
+
+def test_f4_a_custom_domains_base_path_is_no_tenant() -> None:
+    api = ApiBench()
+    task_id = api.send()["id"]
+
+    answer = api.rest("GET", f"/tasks/{task_id}", domain="agents.example.com", base_path="/prod")
+
+    assert answer.body["id"] == task_id
+
+
+@pytest.mark.parametrize(
+    ("user", "owner"),
+    [
+        ("AIDAEXAMPLE", "AIDAEXAMPLE"),
+        ("AROAEXAMPLE:session-1", "AROAEXAMPLE"),
+        ("AROAEXAMPLE:a:b", "AROAEXAMPLE"),
+    ],
+)
+def test_the_owner_is_the_principal_without_its_session(user: str, owner: str) -> None:
+    context = rest_event(user=user)["requestContext"]
+
+    assert gateway.owner("iam", context) == owner
+
+
+def test_one_principal_is_one_owner_over_sessions() -> None:
+    api = ApiBench()
+    task_id = api.rpc("SendMessage", _sending())["result"]["task"]["id"]
+
+    event = rest_event("GET", f"/tasks/{task_id}", user="alice:another-session")
+    assert api.http(event)["statusCode"] == 200
+
+
+@pytest.mark.parametrize("context", [{}, {"identity": None}, {"identity": {}}, {"identity": {"user": None}}])
+@pytest.mark.parametrize("more", [{}, {"authorizer": {"principalId": "mallory"}}])
+def test_who_did_not_sign_is_nobody(context: dict[str, Any], more: dict[str, Any]) -> None:
+    with pytest.raises(UnauthenticatedError):
+        gateway.owner("iam", {**context, **more})
+
+
+@pytest.mark.parametrize(
+    ("template", "region", "url"),
+    [
+        ("", "eu-central-1", "https://abc.execute-api.eu-central-1.amazonaws.com/prod"),
+        ("", "cn-north-1", "https://abc.execute-api.cn-north-1.amazonaws.com.cn/prod"),
+        ("", "us-gov-west-1", "https://abc.execute-api.us-gov-west-1.amazonaws.com/prod"),
+        ("https://agents.example.com/v1/", "eu-central-1", "https://agents.example.com/v1"),
+        (
+            "http://localhost:4566/_aws/execute-api/{apiId}/{stage}",
+            "eu-central-1",
+            "http://localhost:4566/_aws/execute-api/abc/prod",
+        ),
+        ("https://{region}.example.com/{other}", "eu-central-1", "https://eu-central-1.example.com/{other}"),
+    ],
+)
+def test_the_public_address_comes_from_setting_and_request_context(template: str, region: str, url: str) -> None:
+    assert gateway.public_url(template, region)({"apiId": "abc", "stage": "prod"}) == url
+
+
+def _sending() -> dict[str, Any]:
+    from builders.api import sending
+
+    return sending()
