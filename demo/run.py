@@ -157,10 +157,11 @@ def _facts(balance: Balance, state: str, differing: list[str], told: dict[str, A
     )
     artifacts = told.get("artifacts", [])
     parts = sum(len(artifact["parts"]) for artifact in artifacts)
-    amount = f"{state}, {len(artifacts)} artifact of {parts} parts, {len(told.get('history', []))} messages"
+    several = "artifact" if len(artifacts) == 1 else "artifacts"
+    amount = f"{state}, {len(artifacts)} {several} of {parts} parts, {len(told.get('history', []))} messages"
     yield (
         not differing,
-        f"GetTask and the notifications amount to the same task: {amount}"
+        f"GetTask and the notifications amount to one task: {amount}"
         if not differing
         else f"GetTask and the notifications differ at {', '.join(differing[:5])}",
     )

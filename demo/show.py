@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console, Group
 from rich.markdown import Markdown
 from rich.markup import escape
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.rule import Rule
 from rich.text import Text
@@ -57,12 +58,14 @@ class Screen:
         self._on.print(Rule("[bold]Herald[/]: a message in, signed notifications out", style="dim"))
 
     def woken(self, said: str) -> None:
-        self._on.print(f"  [dim]It was a file with a fault, and the agent said: {escape(said)}[/]")
+        self._on.print(
+            Padding(f"[dim]on a file with a fault, of which the agent says: {escape(said)}[/]", (0, 0, 0, 4))
+        )
 
     def opening(self, agent: str, file: Path, receiver: str) -> None:
         self._on.print(
-            f"\nA client sends [bold]{escape(file.name)}[/] to the agent [bold]{escape(agent)}[/], asks for an answer "
-            f"at once,\nand listens at {escape(receiver)}\n"
+            f"\nA client sends [bold]{escape(file.name)}[/] to [bold]{escape(agent)}[/], asks to be answered at once,\n"
+            f"and listens at {escape(receiver)}\n"
         )
 
     def sent(self, task: dict[str, Any], milliseconds: float) -> None:
@@ -124,9 +127,6 @@ class Screen:
     def trouble(self, what: str, way_out: str) -> None:
         self._on.print(f"[bold red]{NO} The demo stopped:[/] {escape(what)}")
         self._on.print(f"  {escape(way_out)}")
-
-    def blank(self) -> None:
-        self._on.print()
 
     def last_line(self, balance: Balance) -> None:
         self._on.file.write(balance.line + "\n")  # as it is: no wrapping, no colour, for whoever reads it by program
