@@ -9,9 +9,9 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from local import environments, process
@@ -65,6 +65,19 @@ class Place:
         return self.folder / "stack.json"
 
 
+@dataclass(frozen=True)
+class Variant:
+    """How a stack differs from that of `make up`.
+
+    Attributes:
+        parameters: the template's, beside or instead of PARAMETERS.
+        agent_overlay: a folder whose files are laid over the agent layer's python/ once it is built.
+    """
+
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    agent_overlay: Path | None = None
+
+
 def place_from(environment: dict[str, str]) -> Place:
     """The place that PORT and LOCAL_DIR name; 4566 and .local by default."""
     port = environment.get("PORT") or "4566"
@@ -73,23 +86,20 @@ def place_from(environment: dict[str, str]) -> Place:
     return Place(ROOT / (environment.get("LOCAL_DIR") or ".local"), int(port))
 
 
-def up(place: Place) -> dict[str, str]:
+def up(place: Place, variant: Variant | None = None) -> dict[str, str]:
     """Bring the stack to what the sources say, starting the emulator if needed; where everything is.
 
     Raises:
         LocalError: a step failed; the message says which and what to do.
     """
+    variant = variant or Variant()
     with _alone(place):
         environments.ensure(AWS)
         environments.ensure(EMULATOR)
         emulator = _emulator(place)
-        sources = _fingerprint()
-        _build(place, sources)
-        parameters = PARAMETERS | {
-            "Architecture": "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64",
-            "EndpointUrl": emulator.url,
-            "PublicUrl": f"{emulator.url}/_aws/execute-api/{{apiId}}/{{stage}}",
-        }
+        sources = _fingerprint(variant)
+        _build(place, sources, variant)
+        parameters = {**PARAMETERS, **_parameters(emulator), **variant.parameters}
         deployment = json.dumps([sources, parameters, emulator.started])
         if not place.answer.exists() or _read(place.deployed) != deployment:
             _deploy(place, emulator, parameters)
@@ -106,6 +116,15 @@ def down(place: Place) -> bool:
         place.answer.unlink(missing_ok=True)
         place.deployed.unlink(missing_ok=True)
         return stopped
+
+
+def _parameters(emulator: process.Emulator) -> dict[str, str]:
+    """The parameters that depend on this machine and on the emulator's port."""
+    return {
+        "Architecture": "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64",
+        "EndpointUrl": emulator.url,
+        "PublicUrl": f"{emulator.url}/_aws/execute-api/{{apiId}}/{{stage}}",
+    }
 
 
 @contextmanager
@@ -130,11 +149,11 @@ def _emulator(place: Place) -> process.Emulator:
         return process.start(EMULATOR.python, ROOT, place.record, place.log, place.port)
 
 
-def _fingerprint() -> str:
-    """One text for all that a deployment is made of."""
+def _fingerprint(variant: Variant) -> str:
+    """One text for all that a build is made of."""
     whole = hashlib.sha256(EMULATOR.lock.read_bytes())
-    for source in SOURCES:
-        path = ROOT / source
+    overlay = [variant.agent_overlay] if variant.agent_overlay else []
+    for path in [*(ROOT / source for source in SOURCES), *overlay]:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file() and "__pycache__" not in file.parts:
                 whole.update(f"\n{file.relative_to(ROOT)}\n".encode())
@@ -142,7 +161,7 @@ def _fingerprint() -> str:
     return whole.hexdigest()
 
 
-def _build(place: Place, sources: str) -> None:
+def _build(place: Place, sources: str, variant: Variant) -> None:
     stamp = place.build / "herald.stamp"
     if _read(stamp) == sources:
         return
@@ -152,6 +171,9 @@ def _build(place: Place, sources: str) -> None:
         # The emulator runs functions with its own Python, so the layers are built for that one.
         environment = {"HOST_PYTHON": str(EMULATOR.python), "LAYER_CACHE": str(ROOT / ".tools" / "layers")}
         _sam(["build", "--build-dir", str(place.build)], environment)
+        if variant.agent_overlay:
+            layer, ignored = place.build / "AgentLayer" / "python", shutil.ignore_patterns("__pycache__")
+            shutil.copytree(variant.agent_overlay, layer, dirs_exist_ok=True, ignore=ignored)
     stamp.write_text(sources, encoding="utf-8")
 
 
