@@ -1,0 +1,143 @@
+"""Least privilege: what each role may do, word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Select = Callable[[str], dict[str, Any]]
+
+LOG = {"logs:CreateLogStream", "logs:PutLogEvents"}
+STREAM = {"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}
+READ = {"dynamodb:GetItem", "dynamodb:Query"}
+APPEND = READ | {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"}
+
+# Role -> everything that it may do (tracing aside, which all functions share).
+MAY = {
+    "ApiRole": LOG
+    | APPEND
+    | {"dynamodb:DeleteItem", "s3:GetObject", "s3:PutObject", "states:StopExecution", "secretsmanager:GetSecretValue"},
+    "PublishKeysRole": LOG | {"secretsmanager:GetSecretValue"},
+    "StartWorkerRole": LOG | STREAM | {"sqs:SendMessage", "states:StartExecution"},
+    "RunAgentRole": LOG | APPEND | {"s3:GetObject", "s3:PutObject"},
+    "SweepRole": LOG | APPEND | {"s3:GetObject", "sqs:SendMessage", "states:StartExecution", "states:StopExecution"},
+    "RingWebhooksRole": LOG | STREAM | READ | {"sqs:SendMessage"},
+    "SendWebhooksRole": LOG
+    | READ
+    | {
+        "dynamodb:PutItem",
+        "dynamodb:UpdateItem",
+        "s3:GetObject",
+        "secretsmanager:GetSecretValue",
+        "sqs:ChangeMessageVisibility",
+        "sqs:DeleteMessage",
+        "sqs:GetQueueAttributes",
+        "sqs:ReceiveMessage",
+        "sqs:SendMessage",
+    },
+    "TaskWorkerRole": {
+        "lambda:InvokeFunction",
+        "logs:CreateLogDelivery",
+        "logs:DeleteLogDelivery",
+        "logs:DescribeLogGroups",
+        "logs:DescribeResourcePolicies",
+        "logs:GetLogDelivery",
+        "logs:ListLogDeliveries",
+        "logs:PutResourcePolicy",
+        "logs:UpdateLogDelivery",
+        "xray:GetSamplingRules",
+        "xray:GetSamplingTargets",
+        "xray:PutTelemetryRecords",
+        "xray:PutTraceSegments",
+    },
+}
+
+# AWS defines no resource for these.
+WITHOUT_RESOURCE = {action for action in MAY["TaskWorkerRole"] if action.startswith(("logs:", "xray:"))}
+
+
+def statements(properties: dict[str, Any]) -> list[dict[str, Any]]:
+    documents = [policy["PolicyDocument"] for policy in properties.get("Policies", [])]
+    documents += [properties["PolicyDocument"]] if "PolicyDocument" in properties else []
+    return [statement for document in documents for statement in document["Statement"]]
+
+
+def actions(statement: dict[str, Any]) -> list[str]:
+    action = statement["Action"]
+    return [action] if isinstance(action, str) else list(action)
+
+
+def targets(statement: dict[str, Any]) -> list[Any]:
+    resource = statement["Resource"]
+    return resource if isinstance(resource, list) else [resource]
+
+
+def test_these_are_all_roles(of_type: Select) -> None:
+    assert set(of_type("AWS::IAM::Role")) == set(MAY)
+
+
+@pytest.mark.parametrize("name", MAY)
+def test_a_role_may_do_this_and_nothing_else(of_type: Select, name: str) -> None:
+    role = of_type("AWS::IAM::Role")[name]
+    assert {action for statement in statements(role) for action in actions(statement)} == MAY[name]
+
+
+def test_no_role_carries_a_policy_of_awss_making(of_type: Select) -> None:
+    optional = {"Fn::If": ["HasAgentPolicy", {"Ref": "AgentPolicy"}, {"Ref": "AWS::NoValue"}]}
+    for name, role in of_type("AWS::IAM::Role").items():
+        ours: list[Any] = [] if name == "TaskWorkerRole" else [{"Ref": "Tracing"}]
+        ours += [optional] if name == "RunAgentRole" else []
+        assert role.get("ManagedPolicyArns", []) == ours, name
+
+
+def test_no_action_and_no_resource_is_a_wildcard_save_where_aws_has_no_resource(of_type: Select) -> None:
+    policies = of_type("AWS::IAM::Role") | of_type("AWS::IAM::ManagedPolicy")
+    for name, properties in policies.items():
+        for statement in statements(properties):
+            assert not [action for action in actions(statement) if "*" in action], name
+            if "*" in targets(statement):
+                assert set(actions(statement)) <= WITHOUT_RESOURCE, name
+
+
+def test_the_signing_secret_is_out_of_the_apis_reach(of_type: Select) -> None:
+    roles = of_type("AWS::IAM::Role")
+    read = {
+        name: [
+            target["Fn::GetAtt"][0]
+            for statement in statements(role)
+            if actions(statement) == ["secretsmanager:GetSecretValue"]
+            for target in targets(statement)
+        ]
+        for name, role in roles.items()
+    }
+    assert {name: secrets for name, secrets in read.items() if secrets} == {
+        "ApiRole": ["SealingSecret"],
+        "PublishKeysRole": ["SigningSecret"],
+        "SendWebhooksRole": ["SigningSecret", "SealingSecret"],
+    }
+
+
+def test_only_this_api_and_its_stage_may_call_the_two_functions_behind_it(of_type: Select) -> None:
+    permissions = of_type("AWS::Lambda::Permission")
+    source = {
+        "Fn::Sub": "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/${Stage}/*",
+    }
+    gateway = [row for row in permissions.values() if row["Principal"] == "apigateway.amazonaws.com"]
+    assert {row["FunctionName"]["Ref"] for row in gateway} == {"ApiFunction", "PublishKeysFunction"}
+    assert all(row["SourceArn"] == source for row in gateway)
+
+
+def test_what_lies_in_the_bucket_and_the_queues_travels_by_tls_only(resources: dict[str, Any]) -> None:
+    for name in ("BodiesPolicy", "QueuesPolicy"):
+        policy = resources[name]
+        assert policy["Condition"] == "OnAws"
+        (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
+        assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
+        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    assert resources["QueuesPolicy"]["Properties"]["Queues"] == [
+        {"Ref": "Doorbells"},
+        {"Ref": "DeadDoorbells"},
+        {"Ref": "LostRecords"},
+    ]
