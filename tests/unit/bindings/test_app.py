@@ -70,7 +70,7 @@ def test_a_crash_inside_a_binding_is_an_internal_error(
 
     answer = api.rest("GET", "/tasks/t")
 
-    assert (answer.status, answer.reason) == (500, "INTERNAL")
+    assert (answer.status, answer.reason) == (500, "INTERNAL_ERROR")
     assert answer.body["error"]["message"] == "Internal error"
     assert "secret" not in str(answer)
     assert "secret" in caplog.text
@@ -108,7 +108,7 @@ def test_each_request_is_logged_by_names_and_codes_and_never_by_content(
 
     fine, wrong = (record for record in caplog.records if record.message == "answered")
     assert vars(fine) | {"binding": "JSONRPC", "operation": "SendMessage", "status": 200} == vars(fine)
-    assert vars(wrong)["error"] == "INVALID_ARGUMENT"
+    assert vars(wrong)["error"] == "INVALID_PARAMS"
     for secret in ("the-text", "url-secret", "the-token", "the-credentials", "the-signature"):
         assert secret not in caplog.text
         assert all(secret not in str(vars(record)) for record in caplog.records)

@@ -159,7 +159,7 @@ def test_e8_unknown_members_are_ignored(api: ApiBench, client: Client) -> None:
 # ---- errors ----
 
 SENT_TASK = "{task}"
-INVALID_PARAMS = (-32602, 400, "INVALID_ARGUMENT")
+INVALID_PARAMS = (-32602, 400, "INVALID_PARAMS")
 UNSUPPORTED = (-32004, 400, "UNSUPPORTED_OPERATION")
 NOT_FOUND = (-32001, 404, "TASK_NOT_FOUND")
 

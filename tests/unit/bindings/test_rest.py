@@ -147,7 +147,7 @@ def test_a_body_that_says_otherwise_than_the_path_is_refused(
 ) -> None:
     answer = api.rest("POST", path, body)
 
-    assert (answer.status, answer.reason) == (400, "INVALID_ARGUMENT")
+    assert (answer.status, answer.reason) == (400, "INVALID_PARAMS")
     assert answer.body["error"]["details"][1]["fieldViolations"][0]["field"] == field
 
 
@@ -165,7 +165,7 @@ def test_query_parameters_are_the_requests_fields(api: ApiBench) -> None:
 def test_a_body_that_is_no_object_is_refused(api: ApiBench, body: str) -> None:
     answer = api.rest("POST", "/message:send", body)
 
-    assert (answer.status, answer.reason) == (400, "INVALID_ARGUMENT")
+    assert (answer.status, answer.reason) == (400, "INVALID_PARAMS")
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe{"])

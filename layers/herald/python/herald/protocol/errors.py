@@ -102,7 +102,7 @@ class MethodNotFoundError(A2AError):
 
 
 class InvalidParamsError(A2AError):
-    row = Row(-32602, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT")
+    row = Row(-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS")
 
 
 class UnsupportedMediaTypeError(A2AError):
@@ -126,7 +126,7 @@ class UnavailableError(A2AError):
 
 
 class InternalError(A2AError):
-    row = Row(-32603, 500, "INTERNAL", "INTERNAL")
+    row = Row(-32603, 500, "INTERNAL", "INTERNAL_ERROR")
 
 
 def invalid(field: str, description: str) -> InvalidParamsError:
