@@ -24,6 +24,8 @@ MODULE = "local.emulator"
 READY_WITHIN = 60.0  # seconds; it takes one or two
 STOPPED_WITHIN = 10.0
 
+_children: dict[int, subprocess.Popen[bytes]] = {}  # those that this process started, and must reap
+
 
 @dataclass(frozen=True)
 class Emulator:
@@ -66,6 +68,7 @@ def start(python: Path, root: Path, record: Path, log: Path, port: int) -> Emula
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C in a terminal is for us; and its functions end with it
         )
+    _children[process.pid] = process
     emulator = Emulator(process.pid, port, time.time())
     record.write_text(json.dumps(asdict(emulator)), encoding="utf-8")
     give_up = time.monotonic() + READY_WITHIN
@@ -92,9 +95,10 @@ def stop(record: Path) -> bool:
             os.killpg(pid, number)
         give_up = time.monotonic() + STOPPED_WITHIN
         while time.monotonic() < give_up:
-            with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)  # reap it where it is our child
+            if pid in _children:
+                _children[pid].poll()
             if not _is_ours(pid):
+                _children.pop(pid, None)
                 return True
             time.sleep(0.05)
     raise LocalError(f"The emulator, process {pid}, doesn't stop.")
