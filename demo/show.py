@@ -126,7 +126,8 @@ class Screen:
 
     def trouble(self, what: str, way_out: str) -> None:
         self._on.print(f"[bold red]{NO} The demo stopped:[/] {escape(what)}")
-        self._on.print(f"  {escape(way_out)}")
+        if way_out:
+            self._on.print(f"  {escape(way_out)}")
 
     def last_line(self, balance: Balance) -> None:
         self._on.file.write(balance.line + "\n")  # as it is: no wrapping, no colour, for whoever reads it by program

@@ -60,3 +60,15 @@ def test_a_number_of_nobody_answers_nothing(answer: str) -> None:
 
 def test_a_name_of_legal_forms_only_is_still_a_name() -> None:
     assert names.named("Holding AG", ["Holding AG", "Other"]) == ["Holding AG"]
+
+
+def test_one_of_thousands_is_found_in_a_long_request() -> None:
+    entities = [f"Company {n} Holding" for n in range(10_000)]
+    assert names.named("word " * 1_900 + "company 4711", entities) == ["Company 4711 Holding"]
+    assert names.named("compny 4711", entities) == []
+
+
+def test_a_name_counts_where_it_stands_alone_though_it_also_stands_in_a_longer_one() -> None:
+    entities = ["Nordic", "Acme Nordic Foods"]
+    assert names.named("Acme Nordic Foods", entities) == ["Acme Nordic Foods"]
+    assert names.named("Acme Nordic Foods or Nordic", entities) == entities

@@ -119,3 +119,9 @@ def test_a_cell_is_shown_printable_and_short() -> None:
     assert fault_of(f"A,2024,\x1b[31m{'9' * 100},2,3,").startswith(
         "Row 2, column revenue: “\N{REPLACEMENT CHARACTER}[31m9999999999999999999999999999999999…” isn't an amount"
     )
+
+
+def test_a_thousand_periods_are_read_and_one_more_is_a_fault() -> None:
+    months = [f"A,{2000 + n // 12}-{n % 12 + 1:02},1,1,1," for n in range(1_001)]
+    assert len(read(*months[:1_000]).entities["A"]) == 1_000
+    assert fault_of(*months) == "Row 1002, column period: “A” has more than 1,000 periods; send fewer."

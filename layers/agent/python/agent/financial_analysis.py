@@ -98,7 +98,7 @@ def _how_to_ask() -> str:
 
 
 def _what_was_read(rows: int, entities: int, entity: str, lines: Sequence[Line]) -> str:
-    of = "" if entities == 1 else f" of {entities} entities"
+    of = "" if entities == 1 else f" of {entities:,} entities"
     first, last = lines[0].period.label, lines[-1].period.label
     span = first if first == last else f"{first} to {last}"
     return f"Read {words.counted(rows, 'row')}{of}. Computing margins and changes of {entity}, {span}."

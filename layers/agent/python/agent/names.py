@@ -16,7 +16,8 @@ LEGAL_FORMS = frozenset(
     }
 )
 ALIKE = 0.84  # of SequenceMatcher: two letters changed, dropped or swapped in a name of a dozen
-WORDS_AT_MOST = 200  # slips are only looked for in a request of this length
+WORDS_AT_MOST = 2_000  # of a request that are looked at
+SLIP_WORDS, SLIP_ENTITIES = 200, 200  # slips are only looked for among so many
 SHORTEST_WORD = 4  # a name's first word stands for it from this length on
 
 _UNFOLDED = str.maketrans({"ø": "o", "æ": "ae", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "œ": "oe"})
@@ -40,14 +41,14 @@ def named(request: str, entities: Sequence[str], *, numbered: bool = False) -> l
     Args:
         numbered: the entities were listed with numbers from 1 before, so that a number alone is an answer.
     """
-    asked = words(request)
+    asked = words(request)[:WORDS_AT_MOST]
     if numbered and (number := _number(asked)) in range(1, len(entities) + 1):
         return [entities[number - 1]]
     spoken = {entity: words(entity) for entity in entities}
     firsts = Counter(name[:1] for name in spoken.values())
     keys = {entity: {name, _core(name)} | _first_word(name, firsts) for entity, name in spoken.items()}
     cores = {entity: _core(name) for entity, name in spoken.items()}
-    return _there(asked, keys) or _with_slips(asked[:WORDS_AT_MOST], cores)
+    return _there(asked, keys) or _with_slips(asked[:SLIP_WORDS], cores)
 
 
 Words = tuple[str, ...]
@@ -74,25 +75,31 @@ def _first_word(name: Words, firsts: Mapping[Words, int]) -> set[Words]:
 
 def _there(asked: Words, keys: Mapping[str, set[Words]]) -> list[str]:
     """The entities that a key of theirs stands for in the request, outside every longer key's place."""
+    places: dict[Words, list[int]] = {}
+    for length in {len(key) for several in keys.values() for key in several if key}:
+        for at in range(len(asked) - length + 1):
+            places.setdefault(asked[at : at + length], []).append(at)
     spans = {
-        entity: [range(at, at + len(key)) for key in several if key for at in _places(asked, key)]
+        entity: [(at, at + len(key)) for key in several for at in places.get(key, ())]
         for entity, several in keys.items()
     }
-    everywhere = [span for found in spans.values() for span in found]
-
-    def inside_another(span: range) -> bool:
-        return any(len(o) > len(span) and o.start <= span.start and span.stop <= o.stop for o in everywhere)
-
-    return [entity for entity, found in spans.items() if not all(inside_another(span) for span in found)]
-
-
-def _places(asked: Words, key: Words) -> list[int]:
-    return [at for at in range(len(asked) - len(key) + 1) if asked[at : at + len(key)] == key]
+    longest: dict[int, int] = {}  # where the longest key ends that begins at a word
+    for at, end in (span for found in spans.values() for span in found):
+        longest[at] = max(longest.get(at, 0), end)
+    reach, reached = [], 0  # where the keys end, at most, that begin before a word
+    for at in range(len(asked)):
+        reach.append(reached)
+        reached = max(reached, longest.get(at, 0))
+    return [
+        entity for entity, found in spans.items() if any(longest[at] == end and reach[at] < end for at, end in found)
+    ]
 
 
 def _with_slips(asked: Words, keys: Mapping[str, Words]) -> list[str]:
     """The one entity that reads most like a run of the request's words; [] when two are equally alike."""
     scores: dict[str, float] = {}
+    if len(keys) > SLIP_ENTITIES:
+        return []
     for entity, key in keys.items():
         name = " ".join(key)
         if len(name) < SHORTEST_WORD:

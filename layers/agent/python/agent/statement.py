@@ -12,6 +12,7 @@ from agent.periods import Period
 from agent.table import AMOUNTS, Cell, Table
 
 NAME_CHARACTERS_AT_MOST = 120
+PERIODS_AT_MOST = 1_000  # of an entity: more would make a report and a chart that nobody reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,9 @@ def _in_order(name: str, lines: list[Line]) -> list[Line]:
             what = f"{shown(name)} has {shown(line.period.label)} in row {other.row} already"
             raise Fault(what, row=line.row, column="period")
         seen[line.period.place] = line
+        if len(seen) > PERIODS_AT_MOST:
+            what = f"{shown(name)} has more than {PERIODS_AT_MOST:,} periods; send fewer"
+            raise Fault(what, row=line.row, column="period")
         if currency and line.currency and amounts.same_currency(currency, line.currency) is None:
             what = f"{shown(name)} is in {line.currency} here and in {currency} above; give it in one currency"
             raise Fault(what, row=line.row, column="currency")
