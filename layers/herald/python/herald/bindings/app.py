@@ -82,6 +82,7 @@ def application(service: Service, card: CardPage) -> FastAPI:
 def handler(app: FastAPI) -> LambdaHandler:
     """The function's handler for REST API events. It never raises: an event that Mangum can't read is answered."""
     # A REST API without binary media types would hand base64 to the client, so what isn't text to Mangum is named here.
+    logging.getLogger("mangum").setLevel(logging.WARNING)  # it logs each request too
     asyncio.set_event_loop(_loop())
     mangum = Mangum(app, lifespan="off", text_mime_types=[JSON, A2A_JSON])
 
