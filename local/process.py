@@ -95,10 +95,9 @@ def stop(record: Path) -> bool:
             os.killpg(pid, number)
         give_up = time.monotonic() + STOPPED_WITHIN
         while time.monotonic() < give_up:
-            if pid in _children:
-                _children[pid].poll()
             if not _is_ours(pid):
-                _children.pop(pid, None)
+                if child := _children.pop(pid, None):
+                    child.wait()
                 return True
             time.sleep(0.05)
     raise LocalError(f"The emulator, process {pid}, doesn't stop.")

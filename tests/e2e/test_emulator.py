@@ -406,32 +406,36 @@ def test_a_bad_record_is_cut_out_given_up_and_told_of(cloud: Cloud) -> None:
     assert body["DDBStreamBatchInfo"]["streamArn"] == stream
 
 
-def test_a_slow_reader_of_a_stream_holds_up_nobody(cloud: Cloud) -> None:
-    """The first reader ends only when the second has been called, which comes after it in the emulator's own order."""
+def test_a_streams_readers_are_called_beside_each_other(cloud: Cloud) -> None:
+    """Each of the two ends only when the other has been called, too."""
     (table, stream), (seen, _) = cloud.table(stream=True), cloud.table()
-    waiting = """
+    code = """
         import os, time
         import boto3
 
         table = boto3.client("dynamodb")
 
-        def handler(event, context):
-            give_up = time.monotonic() + 20
-            while "Item" not in table.get_item(
-                TableName=os.environ["SEEN"], Key={"id": {"S": "second"}}, ConsistentRead=True
-            ):
-                assert time.monotonic() < give_up, "the second reader doesn't come"
-                time.sleep(0.02)
-            table.put_item(TableName=os.environ["SEEN"], Item={"id": {"S": "first"}})
-    """
-    quick = """
-        import os
-        import boto3
+        def put(item):
+            table.put_item(TableName=os.environ["SEEN"], Item={"id": {"S": item}})
+
+        def take_back(item):
+            table.delete_item(TableName=os.environ["SEEN"], Key={"id": {"S": item}})
+
+        def has(item):
+            found = table.get_item(TableName=os.environ["SEEN"], Key={"id": {"S": item}}, ConsistentRead=True)
+            return "Item" in found
 
         def handler(event, context):
-            boto3.client("dynamodb").put_item(TableName=os.environ["SEEN"], Item={"id": {"S": "second"}})
+            put(os.environ["ME"])
+            give_up = time.monotonic() + 10
+            while not has(os.environ["OTHER"]):
+                if time.monotonic() > give_up:
+                    take_back(os.environ["ME"])
+                    raise AssertionError("the other reader doesn't come")
+                time.sleep(0.02)
+            put(os.environ["ME"] + " done")
     """
-    read_stream(cloud, stream, cloud.function(waiting, SEEN=seen))
-    read_stream(cloud, stream, cloud.function(quick, SEEN=seen))
+    read_stream(cloud, stream, cloud.function(code, SEEN=seen, ME="one", OTHER="two"), MaximumRetryAttempts=0)
+    read_stream(cloud, stream, cloud.function(code, SEEN=seen, ME="two", OTHER="one"), MaximumRetryAttempts=0)
     cloud.put(table, "record")
-    until(lambda: cloud.ids(seen), lambda ids: ids == {"first", "second"})
+    until(lambda: cloud.ids(seen), lambda ids: {"one done", "two done"} <= ids)
