@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,6 +95,16 @@ def agent_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in sys.modules if name == "agent" or name.startswith("agent.")]:
         monkeypatch.delitem(sys.modules, name)
     return package
+
+
+def test_the_example_that_adopters_are_shown_works() -> None:
+    example: dict[str, Any] = {}
+    code = (direct_reply.__doc__ or "").partition("without a task:\n\n")[2]
+    exec(textwrap.dedent(code), example)  # noqa: S102 - of our own docstring
+    api = ApiBench(reply=example["reply"])
+
+    assert api.rpc("SendMessage", {"message": _message("hello")})["result"]["message"]["parts"] == [{"text": "Hello!"}]
+    assert "task" in api.rpc("SendMessage", {"message": _message("something else")})["result"]
 
 
 def test_without_reply_py_there_is_no_reply_and_the_agent_is_not_imported(agent_layer: Path) -> None:

@@ -2,10 +2,15 @@
 
 Example, for an agent that greets without a task:
 
+    from uuid import uuid4
+
+    from herald.protocol.model import Message, Part, Role
+    from herald.protocol.requests import SendMessageRequest
+
     async def reply(request: SendMessageRequest) -> Message | None:
         if request.message.parts[0].text != "hello":
             return None  # anything else becomes a task
-        return Message(message_id="", role=Role.AGENT, parts=[Part(text="Hello!")])
+        return Message(message_id=str(uuid4()), role=Role.AGENT, parts=[Part(text="Hello!")])
 """
 
 from __future__ import annotations
