@@ -19,7 +19,8 @@ from rich.text import Text
 from demo.account import Balance, Seen
 
 WIDTH = 100  # at most, and always through a pipe
-YES, NO = "✓", "✗"
+MARKS = ("✓", "✗")
+PLAIN_MARKS = ("y", "n")  # where the output has no others
 
 _STATE_STYLES = {
     "SUBMITTED": "cyan",
@@ -53,6 +54,7 @@ class Screen:
 
     def __init__(self, on: Console) -> None:
         self._on = on
+        self._yes, self._no = MARKS if on.encoding.startswith("utf") else PLAIN_MARKS
 
     def title(self) -> None:
         self._on.print(Rule("[bold]Herald[/]: a message in, signed notifications out", style="dim"))
@@ -90,7 +92,7 @@ class Screen:
         line.append(kind.ljust(_COLUMNS[3]))
         for check, width in zip(("v1", "v1a"), _COLUMNS[4:], strict=True):
             fault = seen.faults.get(check, "unchecked")
-            line.append((NO if fault else YES).ljust(width), "bold red" if fault else "green")
+            line.append((self._no if fault else self._yes).ljust(width), "bold red" if fault else "green")
         line.append_text(_said(seen.event))
         if again:
             line.append(" (again)")
@@ -113,7 +115,7 @@ class Screen:
 
     def checks(self, facts: Iterable[tuple[bool, str]]) -> None:
         for good, sentence in facts:
-            mark = f"[green]{YES}[/]" if good else f"[bold red]{NO}[/]"
+            mark = f"[green]{self._yes}[/]" if good else f"[bold red]{self._no}[/]"
             self._on.print(f"{mark} {escape(sentence)}")
         self._on.print()
 
@@ -122,10 +124,10 @@ class Screen:
         for one in seen:
             for check, fault in one.faults.items():
                 if fault:
-                    self._on.print(f"[red]{NO} notification {one.number}, {check}: {escape(fault)}[/]")
+                    self._on.print(f"[red]{self._no} notification {one.number}, {check}: {escape(fault)}[/]")
 
     def trouble(self, what: str, way_out: str) -> None:
-        self._on.print(f"[bold red]{NO} The demo stopped:[/] {escape(what)}")
+        self._on.print(f"[bold red]{self._no} The demo stopped:[/] {escape(what)}")
         if way_out:
             self._on.print(f"  {escape(way_out)}")
 

@@ -77,3 +77,11 @@ def test_saved_files_are_named_below_the_working_directory() -> None:
     show, out = screen()
     show.artifact("Analysis", "# Title", [Path.cwd() / ".local/demo/chart.svg"])
     assert "chart.svg      saved as .local/demo/chart.svg" in out.getvalue()
+
+
+def test_checks_can_be_told_apart_where_the_output_is_ascii() -> None:
+    raw = io.BytesIO()
+    out = io.TextIOWrapper(raw, encoding="ascii", errors="replace")
+    Screen(Console(file=out, width=100, highlight=False)).checks([(True, "a"), (False, "b")])
+    out.flush()
+    assert raw.getvalue() == b"y a\nn b\n\n"
