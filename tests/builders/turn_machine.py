@@ -12,7 +12,7 @@ from collections.abc import Coroutine
 from typing import Any, cast
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from builders.events import LambdaContext, stream_of
 from builders.turns import TURN_SECONDS, Bench
@@ -39,6 +39,8 @@ OTHERS = ("cancel", "execution stopped", "deadline", "a minute later", "stream",
 other_names = st.sampled_from(("follow-up", "same follow-up") * 3 + ("stream", "a minute later") * 2 + OTHERS)
 reports = st.sampled_from(("working", "artifact", "append", "append", "ask", "ask", "ask", "read", "complete", "fail"))
 ends = st.sampled_from(("crash", "crash", "checkpoint", "checkpoint", "raise", "return"))
+
+FAULTS = ("lost", "before", "after")  # what becomes of a call's answer; the last two raise
 
 Step = tuple[str, Any]
 Script = list[Step]
@@ -164,10 +166,17 @@ class TurnMachine(RuleBasedStateMachine):
         elif name == "stream":
             self.read_stream(self.seen)
         elif name == "follow-up":
+            self._let_it_ask()
             self.sent += 1
             self._follow_up(f"f{self.sent}")
         elif name == "same follow-up" and self.sent:
+            self._let_it_ask()
             self._follow_up(f"f{self.sent}")
+
+    def _let_it_ask(self) -> None:
+        """Left to chance, a task would seldom wait for a follow-up when one comes."""
+        if not (self.bench.header.terminal or self.bench.header.interrupted):
+            self.call([("report", "ask"), ("end", "return")])
 
     def _follow_up(self, message_id: str) -> None:
         message = {
@@ -213,6 +222,10 @@ class TurnMachine(RuleBasedStateMachine):
 
     # ---- rules ---------------------------------------------------------------------------------------------------
 
+    @initialize(script=scripts)
+    def the_first_run(self, script: Script) -> None:
+        self.call(script)
+
     @rule(script=scripts)
     def run_a_turn(self, script: Script) -> None:
         self.call(script)
@@ -234,17 +247,16 @@ class TurnMachine(RuleBasedStateMachine):
     def others_slip_in(self, step: Step) -> None:
         self.slip_in(*step[1])
 
-    @rule(call=st.sampled_from(("commit", "put", "defer")))
-    def an_answer_gets_lost(self, call: str) -> None:
-        self.bench.log.lose_answer_next(call)
+    @rule(call=st.sampled_from(("commit", "put", "read", "header", "defer")), how=st.sampled_from(FAULTS))
+    def the_table_fails(self, call: str, how: str) -> None:
+        if how != "lost":
+            self.bench.log.fail_next(call, Unavailable("throttled"), after_effect=how == "after")
+        elif call not in ("read", "header"):
+            self.bench.log.lose_answer_next(call)
 
-    @rule(call=st.sampled_from(("commit", "put", "read", "header", "defer")), after_effect=st.booleans())
-    def the_table_throttles(self, call: str, after_effect: bool) -> None:
-        self.bench.log.fail_next(call, Unavailable("throttled"), after_effect=after_effect)
-
-    @rule(after_effect=st.booleans())
-    def step_functions_throttles(self, after_effect: bool) -> None:
-        self.bench.launcher.fail_next("start", Unavailable("throttled"), after_effect=after_effect)
+    @rule(how=st.sampled_from(FAULTS[1:]))
+    def step_functions_throttles(self, how: str) -> None:
+        self.bench.launcher.fail_next("start", Unavailable("throttled"), after_effect=how == "after")
 
     # ---- the end -------------------------------------------------------------------------------------------------
 

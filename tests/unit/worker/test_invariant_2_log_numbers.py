@@ -87,5 +87,5 @@ class LogStaysWhole(TurnMachine):
 
 TestLogStaysWhole = LogStaysWhole.TestCase
 TestLogStaysWhole.settings = settings(
-    max_examples=200, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=200, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )

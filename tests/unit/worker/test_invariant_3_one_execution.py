@@ -54,5 +54,5 @@ class OneExecutionPerTurn(TurnMachine):
 
 TestOneExecutionPerTurn = OneExecutionPerTurn.TestCase
 TestOneExecutionPerTurn.settings = settings(
-    max_examples=200, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=200, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )

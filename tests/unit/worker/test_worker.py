@@ -501,3 +501,24 @@ def test_what_an_older_run_wrote_just_before_the_next_one_opened_is_seen() -> No
     assert seen == [["late"]]
     assert kinds(bench) == ["message", "run", "artifact", "run", "status"]
     assert [entry.number for entry in bench.entries] == [0, 1, 2, 3, 4]
+
+
+def test_g11_a_run_whose_opening_was_overtaken_is_fenced_before_it_begins() -> None:
+    """Its opening stood, the answer was lost, and another run opened before it looked again."""
+    bench = bench_with(complete)
+
+    def never(task: TaskContext) -> None:
+        raise AssertionError("this run must not begin")
+
+    def other_run() -> None:
+        bench.agent = Does(lambda task: task.require_input("which?"))
+        bench.run()
+
+    bench.agent = Does(never)
+    bench.log.lose_answer_next("commit")
+    # Of the reads, the first is the run's own before it opens, the second looks for what took its number.
+    bench.log.before_next("read", lambda: None)
+    bench.log.before_next("read", other_run)
+
+    assert bench.run() is Outcome.DONE
+    assert [(entry.kind, entry.run) for entry in bench.entries[1:]] == [("run", 1), ("run", 2), ("status", 2)]

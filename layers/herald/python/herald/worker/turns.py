@@ -83,6 +83,7 @@ class Worker:
         appender = Appender(self.log, self.clock, self.ids, header, entries[-1].number, same_turn(turn))
         run = appender.commit(make, lambda header, entry: replace(opened(header, entry), due_at=deadline))
         fence = same_run(turn, run.number)
+        fence(appender.header)  # after a lost answer, another run may have opened already
         return Appender(self.log, self.clock, self.ids, appender.header, appender.end, fence), run
 
     def _run(
