@@ -85,14 +85,15 @@ def _create(environment: Environment) -> None:
 
 
 def _install(environment: Environment) -> None:
-    lock = ["--require-hashes", "--requirement", str(environment.lock)]
+    # A lock names everything, so nothing is looked up (and older pips stumble over extras when they do).
+    lock = ["--no-deps", "--require-hashes", "--requirement", str(environment.lock)]
     python = str(environment.python)
     if uv := shutil.which("uv"):
         _run([uv, "pip", "install", "--quiet", "--python", python, *lock])
         return
     if subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode:
         _run([python, "-m", "ensurepip"], "Install the package python3-venv.")
-    _run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *lock], "Is the network reachable?")
+    _run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *lock])
 
 
 def _run(command: list[str], hint: str = "") -> None:

@@ -1,0 +1,32 @@
+"""The dependencies layer carries what the lock says, and nothing that Lambda brings or only tests need."""
+
+from __future__ import annotations
+
+import re
+
+from layers.export_requirements import ROOT, TARGET, export
+
+
+def test_the_layers_requirements_are_those_of_the_lock() -> None:
+    assert TARGET.read_text(encoding="utf-8") == export(), "run: make lock (or python -m layers.export_requirements)"
+
+
+def test_every_requirement_is_pinned_by_hash() -> None:
+    text = TARGET.read_text(encoding="utf-8")
+    pins = re.findall(r"^[a-z].*$", text, flags=re.MULTILINE)
+    assert pins
+    assert all("==" in pin for pin in pins)
+    assert all("--hash=sha256:" in block for block in re.split(r"\n(?=[a-z])", text)[1:])
+
+
+def test_neither_boto3_nor_a_test_tool_is_among_them() -> None:
+    names = set(re.findall(r"^([a-z0-9-]+)==", TARGET.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert {"cryptography", "fastapi", "pydantic-core", "starlette", "urllib3"} <= names
+    assert not names & {"boto3", "botocore", "a2a-sdk", "moto", "pytest", "httpx", "rich"}
+
+
+def test_the_agent_layers_requirements_are_pinned_by_hash_if_there_are_any() -> None:
+    text = (ROOT / "layers/agent/requirements.txt").read_text(encoding="utf-8")
+    wanted = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", " "))]
+    assert all("==" in line for line in wanted)
+    assert not wanted or "--hash=sha256:" in text

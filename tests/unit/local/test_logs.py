@@ -1,0 +1,41 @@
+"""A log event as a line for a person."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from local.logs import readable
+
+AT = 1_735_732_800_123  # 2025-01-01T12:00:00.123Z
+
+
+def test_a_record_shows_its_level_its_message_and_its_own_fields() -> None:
+    record = {"level": "INFO", "message": "turn started", "service": "herald", "task_id": "t1", "turn": 0}
+    assert readable(AT, "start_worker", json.dumps(record)) == (
+        "12:00:00.123  start_worker   INFO    turn started  task_id=t1  turn=0"
+    )
+
+
+def test_a_traceback_follows_on_lines_of_its_own() -> None:
+    line = readable(AT, "api", json.dumps({"level": "ERROR", "message": "no", "exception": "Traceback\nboom"}))
+    assert line == "12:00:00.123  api            ERROR   no\nTraceback\nboom"
+
+
+def test_plain_text_is_shown_as_it_is() -> None:
+    assert readable(AT, "run_agent", "hello\n") == "12:00:00.123  run_agent              hello"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "START RequestId: 1 Version: $LATEST",
+        "END RequestId: 1",
+        "REPORT RequestId: 1\tDuration: 3 ms",
+        '{"_aws": {"CloudWatchMetrics": []}, "Delivered": [1.0]}',
+        '{"time": "…", "type": "platform.report", "record": {}}',
+        "\n",
+    ],
+)
+def test_what_only_the_platform_reads_is_left_out(message: str) -> None:
+    assert readable(AT, "api", message) is None

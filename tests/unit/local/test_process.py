@@ -1,0 +1,59 @@
+"""What is believed to be our emulator: nothing that an earlier run left behind blocks the next one."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from local import process, stack
+from local.environments import ROOT
+from local.terminal import LocalError
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        None,
+        "",
+        "{}",
+        "not json",
+        json.dumps({"pid": 2**22 - 3, "port": 4566, "started": 1.0}),  # long dead
+        json.dumps({"pid": os.getpid(), "port": 4566, "started": 1.0}),  # somebody else's by now
+    ],
+)
+def test_what_isnt_a_running_emulator_of_ours_is_neither_found_nor_stopped(tmp_path: Path, record: str | None) -> None:
+    file = tmp_path / "emulator.json"
+    if record is not None:
+        file.write_text(record, encoding="utf-8")
+    assert process.running(file) is None
+    assert process.stop(file) is False
+    assert not file.exists()
+
+
+def test_a_busy_port_is_told_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_taken", lambda port: port == 4566)
+    python, log = tmp_path / "python", tmp_path / "log"
+    with pytest.raises(LocalError, match=r"Port 4566 is taken by another program\. .*PORT=4600"):
+        process.start(python, tmp_path, tmp_path / "emulator.json", log, 4566)
+
+
+@pytest.mark.parametrize("port", ["http", "0", "65536", "-1"])
+def test_what_isnt_a_port_is_refused(port: str) -> None:
+    with pytest.raises(LocalError, match=f"PORT={port} isn't a port"):
+        stack.place_from({"PORT": port})
+
+
+def test_a_place_is_the_folder_local_and_port_4566_unless_told_otherwise() -> None:
+    assert stack.place_from({}) == stack.Place(ROOT / ".local", 4566)
+    assert stack.place_from({"PORT": "5000", "LOCAL_DIR": ".local/two"}) == stack.Place(ROOT / ".local" / "two", 5000)
+
+
+def test_the_emulator_sees_nothing_of_this_machines_aws_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA")
+    environment = process._environment(4566)
+    assert not [name for name in environment if name.startswith("AWS_")]
+    assert environment["AUTH"] == "true"
+    assert environment["BIND_HOST"] == "127.0.0.1"
