@@ -119,8 +119,8 @@ class Webhook:
     ref: TaskRef
     config_id: str
     key: str  # 26 random URL-safe characters, new at each creation or replacement
-    url: str
-    sealed: str  # token and authentication, sealed; "" when the client gave neither
+    url: str = field(repr=False)  # its query may hold a secret
+    sealed: str = field(repr=False)  # token and authentication, sealed; "" when the client gave neither
     cursor: int
     snapshot: int  # number that the first notification folds up to
     snapshot_due: bool
