@@ -23,7 +23,8 @@ class Settings(BaseModel):
     A field's description says what the variable holds; it is part of the error.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    # Each function builds the one model that it reads.
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> Self:
