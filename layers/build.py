@@ -151,8 +151,7 @@ def _install(requirements: Path, into: Path, target: Target) -> None:
 
 def _installers(requirements: Path, into: Path, target: Target) -> Iterator[list[str]]:
     """The commands that can install the requirements, the fastest first."""
-    common = ["install", "--quiet", "--no-deps", "--require-hashes", "--requirement", str(requirements)]
-    common += ["--target", str(into)]
+    common = ["install", "--quiet", "--require-hashes", "--requirement", str(requirements), "--target", str(into)]
     binary = ["--only-binary=:all:"] if target.architecture else []
     if uv := shutil.which("uv"):
         name = PLATFORMS[target.architecture][0] if target.architecture else ""
