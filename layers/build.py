@@ -189,8 +189,9 @@ def _compile(folder: Path, target: Target) -> None:
 
 
 def _warn(*lines: str) -> None:
+    """Say something that can't be overlooked. On stdout, the one of the two that `sam build` shows."""
     rule = "*" * 100
-    print("\n".join(["", rule, *lines, rule, ""]), file=sys.stderr)
+    print("\n".join(["", rule, *(f"WARNING: {line}" for line in lines), rule, ""]), flush=True)
 
 
 def main(arguments: list[str]) -> int:

@@ -221,7 +221,7 @@ def _sam(command: list[str], environment: dict[str, str]) -> str:
         said = "\n".join([*done.stdout.strip().splitlines()[-15:], *done.stderr.strip().splitlines()[-15:]])
         raise LocalError(f"sam {command[0]} failed:\n{said}")
     for line in done.stderr.splitlines():
-        if "WARNING" in line or line.startswith("*"):
+        if "WARNING" in line:
             say(f"    {line}")
     return done.stdout
 
