@@ -522,3 +522,17 @@ def test_g11_a_run_whose_opening_was_overtaken_is_fenced_before_it_begins() -> N
 
     assert bench.run() is Outcome.DONE
     assert [(entry.kind, entry.run) for entry in bench.entries[1:]] == [("run", 1), ("run", 2), ("status", 2)]
+
+
+def test_a_run_is_not_opened_in_a_turn_that_ends_just_then() -> None:
+    bench = bench_with(complete)
+
+    def other_run() -> None:
+        bench.agent = Does(lambda task: task.require_input("which?"))
+        bench.run()
+
+    bench.log.before_next("commit", other_run)
+
+    assert bench.run() is Outcome.DONE
+    assert kinds(bench) == ["message", "run", "status"]
+    assert bench.states[-1].value == "TASK_STATE_INPUT_REQUIRED"
