@@ -11,12 +11,12 @@ from fakes.clock import FakeClock, SequentialIds
 from fakes.store import FakeDueIndex, FakeTaskLog, FakeWebhooks, World, log_sk
 from fakes.world import FakeDoorbells, FakeResolver, FakeSealer, FakeSigner, FakeTransport, Post, Queued
 from herald.delivery.attempt import Sender
-from herald.delivery.cursor import Delivery
+from herald.delivery.cursor import Delivery, Watch
 from herald.delivery.message import Notification
 from herald.delivery.retry import Outcome
 from herald.delivery.ring import Ringer
 from herald.delivery.url_policy import AllowList, UrlPolicy
-from herald.ports import Signer
+from herald.ports import Sealer, Signer
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, Secrets, TaskRef, Webhook
 from herald.upkeep.webhooks import DueWebhooks
@@ -52,7 +52,15 @@ class Road:
     The task of ``a_ref()`` has its message entry 0 from the start.
     """
 
-    def __init__(self, *, allow: str = "", seconds: float = 15.0, signer: Signer | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        allow: str = "",
+        seconds: float = 15.0,
+        signer: Signer | None = None,
+        sealer: Sealer | None = None,
+        watch: Watch | None = None,
+    ) -> None:
         self.clock = FakeClock()
         self.ids = SequentialIds()
         self.world = World(self.clock)
@@ -66,7 +74,7 @@ class Road:
         self.watch = RecordingWatch()
         self.random: Callable[[], float] = lambda: MIDDLE
         policy = UrlPolicy(self.resolver, AllowList.parse(allow))
-        self.sender = Sender(policy, self.transport, signer or self.signer, self.sealer, self.clock, seconds)
+        self.sender = Sender(policy, self.transport, signer or self.signer, sealer or self.sealer, self.clock, seconds)
         self.delivery = Delivery(
             self.log,
             self.webhooks,
@@ -74,7 +82,7 @@ class Road:
             self.sender,
             self.clock,
             self.ids,
-            self.watch,
+            watch or self.watch,
             lambda: self.random(),
         )
         self.ringer = Ringer(self.webhooks, self.doorbells)

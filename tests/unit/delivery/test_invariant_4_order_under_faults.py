@@ -22,7 +22,7 @@ from fakes.world import Post, answer
 from herald.delivery.message import is_sent
 from herald.ports import Answer, TransportFailure, Unavailable
 from herald.protocol.states import TaskState
-from herald.records import Entry, Webhook, WebhookState
+from herald.records import Entry, Header, Webhook, WebhookState
 
 URLS = {"a": "https://client.example/a", "b": "https://other.example/b"}
 HOUR = 3_600_000
@@ -112,7 +112,7 @@ class Deliveries(RuleBasedStateMachine):
     def complete(self) -> None:
         self.end += 1
         self.ended = True
-        header = self.road.log.header(a_ref())
+        header = self.road.world.get(a_ref(), "TASK", Header)
         assert header is not None
         last = status_entry(self.end, TaskState.COMPLETED)
         self.road.store(last, header=header.with_status(last, due_at=None))
@@ -229,13 +229,13 @@ class Deliveries(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Once nothing goes wrong any more, everything that is owed has arrived, by doorbells and sweep alone."""
         self.road.no_more_faults()
-        for webhook in self.road.webhooks.list(a_ref()):
+        for webhook in self.road.world.all(a_ref(), "PUSH#", Webhook):
             if webhook.state is WebhookState.DISABLED:  # an operator resumes it
                 self.road.webhooks.put(
                     replace(webhook, state=WebhookState.FAILING, failures=0, due_at=self.road.clock.now(), reason="")
                 )
         self.road.settle(rounds=14)
-        for webhook in self.road.webhooks.list(a_ref()):
+        for webhook in self.road.world.all(a_ref(), "PUSH#", Webhook):
             seen = [number for number, _ in groupby(self.received(webhook.key))]
             assert seen == self.owed(self.known[webhook.key])
             assert webhook.state is WebhookState.ACTIVE

@@ -175,7 +175,7 @@ class Attempt:
     outcome: str  # a failure class, see herald.delivery.retry
     status: int  # HTTP status; 0 when there was none
     milliseconds: int
-    head: str  # head of the response, at most 4 KiB; "" for a refused target
+    head: str = field(repr=False)  # head of the response, at most 4 KiB; "" for a refused target
     at: int
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from herald import __version__
@@ -49,7 +49,8 @@ class Sender:
             return Outcome(retry.SSRF_BLOCKED, milliseconds=self.clock.now() - started)
         except TransportFailure as failure:
             return Outcome(failure.outcome, milliseconds=failure.milliseconds or self.clock.now() - started)
-        return self._outcome(answer, secrets)
+        hidden = [secrets.credentials, secrets.token, webhook.url.partition("?")[2]]
+        return self._outcome(answer, [secret for secret in hidden if secret])
 
     def _headers(self, webhook: Webhook, notification: Notification, secrets: Secrets) -> dict[str, str]:
         message_id = message.message_id(webhook.key, notification.number)
@@ -71,7 +72,7 @@ class Sender:
             headers["traceparent"] = notification.traceparent
         return headers
 
-    def _outcome(self, answer: Answer, secrets: Secrets) -> Outcome:
+    def _outcome(self, answer: Answer, hidden: Sequence[str]) -> Outcome:
         name = retry.outcome_of_status(answer.status)
         # Nobody is shown what a redirecting or odd receiver answers.
         shown = name in (retry.HTTP_4XX, retry.HTTP_5XX, retry.GONE)
@@ -79,7 +80,7 @@ class Sender:
             name,
             answer.status,
             answer.milliseconds,
-            head=_head(answer.head, secrets) if shown else "",
+            head=_head(answer.head, hidden) if shown else "",
             retry_after=retry.retry_after(answer.headers.get("retry-after"), self.clock.now()),
             disable=_asks_for_silence(answer.headers),
         )
@@ -94,10 +95,9 @@ def _asks_for_silence(headers: Mapping[str, str]) -> bool:
     return headers.get("webhook-delivery", "").strip().lower() == "disable"
 
 
-def _head(raw: bytes, secrets: Secrets) -> str:
+def _head(raw: bytes, hidden: Sequence[str]) -> str:
     """What is kept of a response: text of at most 4 KiB, without the secrets that a receiver may echo."""
     text = raw.decode(errors="replace")
-    for secret in (secrets.credentials, secrets.token):
-        if secret:
-            text = text.replace(secret, _HIDDEN)
+    for secret in hidden:
+        text = text.replace(secret, _HIDDEN)
     return text.encode()[:STORED_HEAD].decode(errors="ignore")

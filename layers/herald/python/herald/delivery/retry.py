@@ -6,7 +6,7 @@ What the receiver can't help, our own faults, never comes here: it counts agains
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -49,7 +49,7 @@ class Outcome:
     name: str
     status: int = 0  # HTTP status; 0 when there was no answer
     milliseconds: int = 0
-    head: str = ""  # head of the response, at most 4 KiB
+    head: str = field(default="", repr=False)  # head of the response, at most 4 KiB
     retry_after: float | None = None  # seconds, as the receiver asked
     disable: bool = False  # the receiver asked for silence
 

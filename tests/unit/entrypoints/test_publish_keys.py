@@ -1,0 +1,108 @@
+"""publish_keys: the JWKS of a tenant."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from builders.events import LambdaContext, rest_event
+from herald.delivery.signing import SigningKeys
+from herald.entrypoints.publish_keys import handler_for
+from herald.ports import Unavailable
+from herald.webhooks import keys_from_jwks
+
+
+class Version:
+    def __init__(self, version_id: str) -> None:
+        self.version_id = version_id
+        self.text = f"secret of {version_id}"
+
+
+class Versions:
+    def __init__(self, *ids: str) -> None:
+        self.ids = ids
+
+    def stage(self, stage: str) -> Version | None:
+        return Version(self.ids[0])
+
+    def all(self) -> list[Version]:
+        if not self.ids:
+            raise Unavailable("GetSecretValue: s3cret")
+        return [Version(version_id) for version_id in self.ids]
+
+
+def get(*ids: str, tenant: str | None = None, method: str = "GET", **headers: str) -> dict[str, Any]:
+    path = "/.well-known/jwks.json" if tenant is None else f"/{tenant}/.well-known/jwks.json"
+    event = rest_event(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    event["pathParameters"] = None if tenant is None else {"tenant": tenant}
+    answer: dict[str, Any] = handler_for(SigningKeys(Versions(*ids)))(event, LambdaContext())  # type: ignore[arg-type]
+    return answer
+
+
+def keys(answer: dict[str, Any]) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads(answer["body"])["keys"]
+    return found
+
+
+def test_the_keys_are_okp_ed25519_for_signatures_with_the_standard_webhooks_form_beside() -> None:
+    answer = get("v1")
+
+    [key] = keys(answer)
+    assert {name: key[name] for name in ("kty", "crv", "use", "alg")} == {
+        "kty": "OKP",
+        "crv": "Ed25519",
+        "use": "sig",
+        "alg": "EdDSA",
+    }
+    assert key["whpk"].startswith("whpk_")
+    assert len(key["kid"]) == 43
+    assert keys_from_jwks(json.loads(answer["body"]))
+    assert (answer["statusCode"], answer["isBase64Encoded"]) == (200, False)
+    assert answer["headers"]["Content-Type"] == "application/jwk-set+json"
+    assert answer["headers"]["Cache-Control"] == "public, max-age=300"
+
+
+def test_current_pending_and_previous_keys_are_there_as_they_exist() -> None:
+    assert len(keys(get("v2", "v3", "v1"))) == 3
+    assert keys(get("v2", "v3", "v1"))[0] == keys(get("v2"))[0]
+
+
+def test_each_tenant_has_keys_of_its_own_and_any_name_has_some() -> None:
+    tenants = [None, "acme", "other", "no such tenant", "a%20b"]
+
+    assert len({keys(get("v1", tenant=tenant))[0]["x"] for tenant in tenants}) == 5
+
+
+def test_a_tenant_is_the_same_percent_encoded_or_not() -> None:
+    assert keys(get("v1", tenant="a%20b")) == keys(get("v1", tenant="a b"))
+
+
+def test_an_unchanged_set_answers_304() -> None:
+    etag = get("v1")["headers"]["ETag"]
+
+    for known in (etag, f'"x", W/{etag}', "*"):
+        answer = get("v1", if_none_match=known)
+        assert (answer["statusCode"], answer["body"]) == (304, "")
+        assert answer["headers"]["ETag"] == etag
+    assert get("v2", if_none_match=etag)["statusCode"] == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_only_reading_is_possible(method: str) -> None:
+    answer = get("v1", method=method)
+
+    assert (answer["statusCode"], answer["headers"]["Allow"]) == (405, "GET, HEAD")
+
+
+def test_keys_that_cannot_be_read_are_unavailable_without_a_word_of_why() -> None:
+    answer = get()
+
+    assert answer["statusCode"] == 503
+    assert answer["headers"]["Cache-Control"] == "no-store"
+    assert "s3cret" not in json.dumps(answer)
+
+
+def test_a_name_without_end_has_no_keys() -> None:
+    assert get("v1", tenant="x" * 257)["statusCode"] == 404

@@ -1,0 +1,195 @@
+"""send_webhooks: queue records in, acknowledged or hidden, counted and logged."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from builders.deliveries import URL, Road
+from builders.events import LambdaContext, queue_event
+from builders.records import KEY, a_ref
+from fakes.world import answer
+from herald.delivery.cursor import Delivery
+from herald.entrypoints.send_webhooks import DeliveryWatch, handler_for
+from herald.ports import Unavailable
+from herald.records import Doorbell, WebhookState
+
+BELL = Doorbell(a_ref(), "cfg-1", KEY)
+
+
+class Here:
+    def __init__(self, *numbers: int, **webhook: Any) -> None:
+        self.watch = DeliveryWatch()
+        self.road = Road(watch=self.watch)
+        self.road.register(**webhook)
+        for number in numbers:
+            self.road.working(number)
+        self.delivery: Delivery = self.road.delivery
+
+    def call(self, *bells: Doorbell | str, seconds: float = 90, receives: int = 1) -> list[str]:
+        event = queue_event(*(bells or (BELL,)), receives=receives)
+        handler = handler_for(self.delivery, self.watch)
+        answer = handler(event, LambdaContext(seconds))  # type: ignore[arg-type]
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What the function's logger writes."""
+    stream = io.StringIO()
+    for handler in logging.getLogger("herald").handlers:
+        monkeypatch.setattr(handler, "stream", stream)
+    return stream
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def metrics(text: str) -> dict[str, Any]:
+    """Name of each metric -> value, dimensions beside it where there is an outcome."""
+    found: dict[str, Any] = {}
+    for line in lines(text):
+        if "_aws" in line:
+            for metric in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]:
+                name = metric["Name"] + (f":{line['outcome']}" if "outcome" in line else "")
+                found[name] = line[metric["Name"]]
+    return found
+
+
+def test_a_delivered_doorbell_is_acknowledged(capsys: pytest.CaptureFixture[str]) -> None:
+    here = Here(1, 2)
+
+    assert here.call() == []
+
+    assert here.road.numbers() == [1, 2]
+    told = metrics(capsys.readouterr().out)
+    assert told["Delivered"] == [1.0, 1.0]
+    assert told["DeliveryLatency"] == [0.0, 0.0]
+    assert told["Attempts:delivered"] == [1.0]
+    assert "DeliveryFailed" not in told
+
+
+def test_metrics_carry_the_namespace_and_the_service_that_alarms_look_for(capsys: pytest.CaptureFixture[str]) -> None:
+    here = Here(1)
+    here.road.transport.script(URL, answer(410))
+
+    here.call()
+
+    by_metric = {
+        metric["Name"]: (block["Namespace"], line["service"], block["Dimensions"])
+        for line in lines(capsys.readouterr().out)
+        if "_aws" in line
+        for block in line["_aws"]["CloudWatchMetrics"]
+        for metric in block["Metrics"]
+    }
+    assert by_metric["DeliveryFailed"] == ("Herald", "herald", [["service"]])
+    assert by_metric["WebhookDisabled"] == ("Herald", "herald", [["service"]])
+    assert by_metric["Attempts"][:2] == ("Herald", "herald")
+    assert sorted(by_metric["Attempts"][2][0]) == ["outcome", "service"]
+
+
+def test_a_doorbell_without_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert Here().call() == []
+
+    assert metrics(capsys.readouterr().out) == {}
+
+
+def test_a_failure_hides_the_doorbell_and_reports_it(capsys: pytest.CaptureFixture[str]) -> None:
+    here = Here(1)
+    here.road.transport.script(URL, 503)
+
+    assert here.call() == ["00000000-0000-0000-0000-000000000001"]
+
+    assert here.road.doorbells.hidden == [("receipt-1", 5)]
+    told = metrics(capsys.readouterr().out)
+    assert told == {"DeliveryFailed": [1.0], "Attempts:http_5xx": [1.0]}
+
+
+def test_the_receive_count_reaches_the_loop() -> None:
+    here = Here(1)
+    here.road.transport.script(URL, 503)
+
+    assert here.call(receives=500) == []
+
+
+def test_the_remaining_time_reaches_the_loop() -> None:
+    here = Here(1)
+
+    assert here.call(seconds=20) == []
+
+    assert here.road.numbers() == []
+    assert [ring.doorbell for ring in here.road.doorbells.rings] == [BELL]
+
+
+def test_a_fault_of_our_own_brings_the_doorbell_back_in_half_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    here = Here(1)
+    here.road.signer.fail_next("sign", Unavailable("GetSecretValue: Throttled"))
+
+    assert here.call() == ["00000000-0000-0000-0000-000000000001"]
+
+    assert here.road.doorbells.hidden == [("receipt-1", 30)]
+    assert here.road.webhook().state is WebhookState.ACTIVE
+    assert metrics(capsys.readouterr().out) == {"Attempts:own_fault": [1.0]}
+
+
+def test_a_doorbell_that_cannot_be_hidden_is_reported_all_the_same() -> None:
+    here = Here(1)
+    here.road.transport.script(URL, 503)
+    here.road.doorbells.fail_next("hide", Unavailable("ChangeMessageVisibility"))
+
+    assert len(here.call()) == 1
+
+
+def test_g15_rubbish_is_reported_and_keeps_no_doorbell_from_being_answered() -> None:
+    here = Here(1)
+
+    assert here.call("rubbish", "{}", BELL) == [
+        "00000000-0000-0000-0000-000000000001",
+        "00000000-0000-0000-0000-000000000002",
+    ]
+    assert here.road.numbers() == [1]
+
+
+def test_each_attempt_is_one_line_of_ids_and_numbers(log: io.StringIO) -> None:
+    here = Here(1)
+    here.road.transport.script(URL, 503)
+
+    here.call()
+
+    [line] = [line for line in lines(log.getvalue()) if line["message"] == "attempt"]
+    told = {name: line[name] for name in ("level", "config_id", "task_id", "number", "attempt", "outcome", "status")}
+    assert told == {
+        "level": "INFO",
+        "config_id": "cfg-1",
+        "task_id": a_ref().task_id,
+        "number": 1,
+        "attempt": 1,
+        "outcome": "http_5xx",
+        "status": 503,
+    }
+
+
+def test_a_disabled_webhook_is_named_with_its_reason(log: io.StringIO, capsys: pytest.CaptureFixture[str]) -> None:
+    here = Here(1)
+    here.road.transport.script(URL, answer(410))
+
+    assert here.call() == []
+
+    [line] = [line for line in lines(log.getvalue()) if line["message"] == "webhook disabled"]
+    assert (line["level"], line["config_id"], line["reason"]) == ("WARNING", "cfg-1", "gone: the receiver answered 410")
+    assert metrics(capsys.readouterr().out)["WebhookDisabled"] == [1.0]
+
+
+def test_the_latency_of_a_webhook_made_late_counts_from_its_making(capsys: pytest.CaptureFixture[str]) -> None:
+    here = Here(1)
+    here.road.clock.advance(86_400)
+    here.road.register(cursor=0, created_at=here.road.clock.now() - 250)
+
+    here.call()
+
+    assert metrics(capsys.readouterr().out)["DeliveryLatency"] == [250.0]
