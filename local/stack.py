@@ -102,11 +102,25 @@ def up(place: Place, variant: Variant | None = None) -> dict[str, str]:
         parameters = {**PARAMETERS, **_parameters(emulator), **variant.parameters}
         deployment = json.dumps([sources, parameters, emulator.started])
         if not place.answer.exists() or _read(place.deployed) != deployment:
-            _deploy(place, emulator, parameters)
-            place.answer.write_text(json.dumps(_where(emulator), indent=2) + "\n", encoding="utf-8")
+            _deploy(place, emulator, STACK, parameters)
+            place.answer.write_text(json.dumps(_where(emulator, STACK), indent=2) + "\n", encoding="utf-8")
             place.deployed.write_text(deployment, encoding="utf-8")
         answer: dict[str, str] = json.loads(place.answer.read_text(encoding="utf-8"))
         return answer
+
+
+def beside(place: Place, name: str, parameters: Mapping[str, str]) -> dict[str, str]:
+    """Deploy what was built in a place once more, as another stack in its emulator; where everything of it is.
+
+    Raises:
+        LocalError: no stack is up in this place, or the deployment failed.
+    """
+    with _alone(place):
+        emulator = process.running(place.record)
+        if emulator is None:
+            raise LocalError(f"No local stack is up in {place.folder}.")
+        _deploy(place, emulator, name, {**PARAMETERS, **_parameters(emulator), **parameters})
+        return _where(emulator, name)
 
 
 def down(place: Place) -> bool:
@@ -177,16 +191,16 @@ def _build(place: Place, sources: str, variant: Variant) -> None:
     stamp.write_text(sources, encoding="utf-8")
 
 
-def _deploy(place: Place, emulator: process.Emulator, parameters: dict[str, str]) -> None:
+def _deploy(place: Place, emulator: process.Emulator, name: str, parameters: Mapping[str, str]) -> None:
     with step("Deploying (sam deploy)"):
         overrides = [f"{name}={value}" for name, value in parameters.items()]
         template = str(place.build / "template.yaml")
-        command = ["deploy", "--template-file", template, "--parameter-overrides", *overrides]
+        command = ["deploy", "--stack-name", name, "--template-file", template, "--parameter-overrides", *overrides]
         _sam(command, _credentials(emulator))
 
 
-def _where(emulator: process.Emulator) -> dict[str, str]:
-    described = _sam(["list", "stack-outputs", "--stack-name", STACK, "--output", "json"], _credentials(emulator))
+def _where(emulator: process.Emulator, name: str) -> dict[str, str]:
+    described = _sam(["list", "stack-outputs", "--stack-name", name, "--output", "json"], _credentials(emulator))
     outputs = {row["OutputKey"]: row["OutputValue"] for row in json.loads(described)}
     base = f"{emulator.url}/_aws/execute-api/{outputs['ApiId']}/{STAGE}"
     return {
@@ -199,7 +213,7 @@ def _where(emulator: process.Emulator) -> dict[str, str]:
         "bucket": outputs["BucketName"],
         "deliveryQueueUrl": outputs["DeliveryQueueUrl"],
         "stateMachineArn": outputs["StateMachineArn"],
-        "stackName": STACK,
+        "stackName": name,
     }
 
 
