@@ -76,7 +76,7 @@ def test_the_dead_webhook_is_called_by_its_schedule_and_not_by_every_entry(dead:
     assert (rung.count("d" * 26), rung.count("a" * 26)) == (1, 5)
 
 
-def test_storing_an_entry_calls_no_receiver_and_reads_no_webhook() -> None:
+def test_c2_storing_an_entry_calls_no_receiver_and_reads_no_webhook() -> None:
     _, _, costs = walk("hangs")
 
     assert costs == Counter()
