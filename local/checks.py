@@ -26,13 +26,14 @@ class Check:
 
 def checks() -> list[Check]:
     code = [folder for folder in CODE if any((ROOT / folder).rglob("*.py"))]
+    packages = "layers/herald/python:layers/agent/python"
     # cfn-lint and sam ask for a region, and for nothing of it.
     region = {"AWS_DEFAULT_REGION": "us-east-1"}
     return [
         Check("ruff", [OURS.program("ruff"), "check", *code]),
         Check("ruff format", [OURS.program("ruff"), "format", "--check", *code]),
         Check("mypy", [OURS.program("mypy"), "--strict", *_typed()]),
-        Check("import-linter", [OURS.program("lint-imports"), "--no-cache"], {"PYTHONPATH": "layers/herald/python"}),
+        Check("import-linter", [OURS.program("lint-imports"), "--no-cache"], {"PYTHONPATH": packages}),
         Check("sam validate", [AWS.program("sam"), "validate", "--lint"], region),
         Check("cfn-lint", [AWS.program("cfn-lint"), "template.yaml"], region),
         Check("pytest", [str(OURS.python), "-m", "pytest", "-q", "--durations=10"]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -56,13 +57,16 @@ def start(python: Path, root: Path, record: Path, log: Path, port: int) -> Emula
         LocalError: the port is taken, or the emulator doesn't come up.
     """
     stop(record)
+    scratch = record.parent / "tmp"
+    shutil.rmtree(scratch, ignore_errors=True)  # unpacked functions of one that couldn't clean up
+    scratch.mkdir(parents=True)
     if _taken(port):
         raise LocalError(f"Port {port} is taken by another program. Choose another one, for example: PORT={port + 34}")
     with log.open("wb") as output:
         process = subprocess.Popen(
             [python, "-m", MODULE],
             cwd=root,
-            env=_environment(port),
+            env=_environment(port, scratch),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -89,6 +93,7 @@ def stop(record: Path) -> bool:
         pid = 0
     record.unlink(missing_ok=True)
     if not pid or not _is_ours(pid):
+        _end_orphans(pid)
         return False
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
@@ -98,9 +103,24 @@ def stop(record: Path) -> bool:
             if not _is_ours(pid):
                 if child := _children.pop(pid, None):
                     child.wait()
+                _end_orphans(pid)
+                shutil.rmtree(record.parent / "tmp", ignore_errors=True)
                 return True
             time.sleep(0.05)
     raise LocalError(f"The emulator, process {pid}, doesn't stop.")
+
+
+def _end_orphans(pid: int) -> None:
+    """End the functions that outlived their emulator: the members of its process group, which nobody leads any more."""
+    if not pid:
+        return
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+    except PermissionError:
+        pass  # somebody else's by now
 
 
 def healthy(port: int) -> bool:
@@ -112,9 +132,9 @@ def healthy(port: int) -> bool:
         return False
 
 
-def _environment(port: int) -> dict[str, str]:
+def _environment(port: int, scratch: Path) -> dict[str, str]:
     """A clean one: what the emulator is started with, its functions see."""
-    kept = {name: os.environ[name] for name in ("HOME", "PATH", "TMPDIR", "LANG") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("HOME", "PATH", "LANG") if name in os.environ}
     return kept | {
         "AUTH": "true",  # roles and AWS_IAM are enforced: a missing permission fails here, not on AWS
         "BIND_HOST": "127.0.0.1",
@@ -122,6 +142,7 @@ def _environment(port: int) -> dict[str, str]:
         "IOT_MTLS_ENABLED": "0",
         "SFTP_ENABLED": "0",
         "PYTHONUNBUFFERED": "1",
+        "TMPDIR": str(scratch),
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -50,10 +52,40 @@ def test_a_place_is_the_folder_local_and_port_4566_unless_told_otherwise() -> No
     assert stack.place_from({"PORT": "5000", "LOCAL_DIR": ".local/two"}) == stack.Place(ROOT / ".local" / "two", 5000)
 
 
-def test_the_emulator_sees_nothing_of_this_machines_aws_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_emulator_sees_nothing_of_this_machines_aws_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_PROFILE", "production")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA")
-    environment = process._environment(4566)
+    environment = process._environment(4566, tmp_path)
     assert not [name for name in environment if name.startswith("AWS_")]
     assert environment["AUTH"] == "true"
     assert environment["BIND_HOST"] == "127.0.0.1"
+
+
+def test_functions_that_outlived_their_emulator_are_ended(tmp_path: Path) -> None:
+    """A group's leader that is killed leaves its children behind, here one that would sleep for an hour."""
+    leader = subprocess.Popen(
+        ["/bin/sh", "-c", "sleep 3600 & echo $!; wait"], stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert leader.stdout is not None
+    with leader, leader.stdout as output:
+        child = int(output.readline())
+        leader.kill()
+        leader.wait()
+    file = tmp_path / "emulator.json"
+    file.write_text(json.dumps({"pid": leader.pid, "port": 4566, "started": 1.0}), encoding="utf-8")
+    assert process.stop(file) is False
+    give_up = time.monotonic() + 10
+    while _alive(child):
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process runs; a zombie that nobody reaps doesn't."""
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        return stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
