@@ -5,7 +5,7 @@ from __future__ import annotations
 SHOWN_CHARACTERS = 40
 
 
-class Fault(Exception):  # noqa: N818 - a fault of the file, not of the program
+class Fault(Exception):
     """A statement that can't be used.
 
     Args:

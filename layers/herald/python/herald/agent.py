@@ -65,7 +65,7 @@ class AgentError(Exception):
     """
 
 
-class TaskEnded(Exception):  # noqa: N818 - says what has happened
+class TaskEnded(Exception):
     """The task was ended from outside (canceled, past its deadline), or another run took this one's place.
 
     Any report raises it then. Let it pass: the run stops quietly and nothing more is stored.

@@ -132,7 +132,7 @@ class Answer:
     milliseconds: int
 
 
-class TransportFailure(Exception):  # noqa: N818 - a word of the field
+class TransportFailure(Exception):
     """A POST that got no answer: ``outcome`` is a failure class of herald.delivery.retry."""
 
     def __init__(self, outcome: str, milliseconds: int = 0) -> None:
@@ -165,5 +165,5 @@ class Sealer(Protocol):
     def open(self, sealed: str, place: str) -> str: ...
 
 
-class Unavailable(Exception):  # noqa: N818 - a word of the field
+class Unavailable(Exception):
     """A service of ours didn't answer, or throttled, beyond the bounded retries. Never a receiver's fault."""

@@ -62,7 +62,7 @@ _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _LOOKS_NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")  # such a last label makes a host an IPv4 address to some parsers
 
 
-class UrlRefused(ValueError):  # noqa: N818 - a word of the field
+class UrlRefused(ValueError):
     """A URL that no webhook may have. ``sentence`` tells the client what is wrong; it holds no resolved address."""
 
     def __init__(self, sentence: str) -> None:

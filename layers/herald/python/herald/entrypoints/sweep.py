@@ -18,7 +18,7 @@ logger = json_logger()
 RESERVE_MS = 10_000  # of its time that sweep leaves unused
 
 
-class SweepIncomplete(Exception):  # noqa: N818 - says what is wrong
+class SweepIncomplete(Exception):
     """Some items could not be looked after; raised when all others have been, so that the alarm on errors tells."""
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from herald.operations.send_message import Reply
 
 
-class ReplyNotLoaded(Exception):  # noqa: N818 - says what is wrong
+class ReplyNotLoaded(Exception):
     """``agent/reply.py`` is there but can't be used; the message says why."""
 
 

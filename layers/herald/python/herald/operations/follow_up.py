@@ -17,7 +17,7 @@ from herald.protocol.states import TaskState
 from herald.records import Entry, Header, TaskRef
 
 
-class _TakenBefore(Exception):  # noqa: N818 - no error: the way out of an append
+class _TakenBefore(Exception):
     """This very message was taken before."""
 
 

@@ -7,7 +7,7 @@ import importlib
 from herald.agent import Agent
 
 
-class AgentNotLoaded(Exception):  # noqa: N818 - says what is wrong
+class AgentNotLoaded(Exception):
     """The agent can't be made; the message says which step failed, the cause says why."""
 
 

@@ -24,7 +24,7 @@ ITEM_BYTES = 400 * 1024
 KEY_BYTES = {"pk": 2048, "sk": 1024, "ownerKey": 2048, "contextKey": 2048, "listKey": 1024}
 
 
-class ItemTooLarge(ValueError):  # noqa: N818 - says what is wrong
+class ItemTooLarge(ValueError):
     """An item passes a limit of DynamoDB; nothing was written."""
 
 
