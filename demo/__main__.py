@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "layers" / "herald" / "python"))
 
-from demo.run import main
+from demo.run import main  # noqa: E402 - the path comes first
 
 if __name__ == "__main__":
     raise SystemExit(main(ROOT))

@@ -55,7 +55,7 @@ def fetch(url: str, body: bytes | None = None, headers: dict[str, str] | None = 
     Raises:
         DemoError: nobody answers there, or with an error.
     """
-    request = urllib.request.Request(url, body, headers or {}, method=method)
+    request = urllib.request.Request(url, body, headers or {}, method=method)  # noqa: S310 - addresses of our own stack
     try:
         with _OPENER.open(request, timeout=SECONDS) as answer:
             return json.loads(answer.read(), parse_float=Decimal)

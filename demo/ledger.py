@@ -64,6 +64,6 @@ class Ledger:
             endpoint_url=self.endpoint,
             region_name=self.region,
             aws_access_key_id="test",
-            aws_secret_access_key="test",
+            aws_secret_access_key="test",  # noqa: S106 - the emulator's
             config=Config(connect_timeout=2, read_timeout=5, proxies={}),
         )

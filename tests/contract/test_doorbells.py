@@ -159,7 +159,7 @@ class ScriptedSqs:
         self._failures = list(failures)
         self.batches: list[list[dict[str, Any]]] = []
 
-    def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:
+    def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803
         self.batches.append(Entries)
         failing = self._failures.pop(0) if self._failures else {}
         failed = [

@@ -296,7 +296,7 @@ def test_what_an_openapi_definition_says_of_refusals_is_said(cloud: Cloud) -> No
         }
     )
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(f"{cloud.url}/_aws/execute-api/{outputs['Id']}/s/unknown")
+        urllib.request.urlopen(f"{cloud.url}/_aws/execute-api/{outputs['Id']}/s/unknown")  # noqa: S310
     with refused.value as answer:
         assert answer.code == 404
         assert json.loads(answer.read()) == {"said": "not here"}

@@ -231,7 +231,7 @@ def test_a_public_https_url_is_accepted(url: str, host: str, path: str) -> None:
 
 
 DENIED_ADDRESSES = [
-    "0.0.0.0",
+    "0.0.0.0",  # noqa: S104 - an address to refuse, not one to bind
     "0.255.255.255",
     "10.0.0.0",
     "10.255.255.255",

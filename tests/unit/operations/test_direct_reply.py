@@ -100,7 +100,7 @@ def agent_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_example_that_adopters_are_shown_works() -> None:
     example: dict[str, Any] = {}
     code = (direct_reply.__doc__ or "").partition("without a task:\n\n")[2]
-    exec(textwrap.dedent(code), example)
+    exec(textwrap.dedent(code), example)  # noqa: S102 - of our own docstring
     api = ApiBench(reply=example["reply"])
 
     assert api.rpc("SendMessage", {"message": _message("hello")})["result"]["message"]["parts"] == [{"text": "Hello!"}]

@@ -53,7 +53,7 @@ def test_plain_numbers_are_plain_types() -> None:
     assert [type(value) for value in codec.loads('[1,1.5,"-0",true]')] == [int, float, str, bool]
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])  # noqa: S301
 def test_a_copied_number_keeps_its_digits(copied: object) -> None:
     assert codec.dumps(copied(codec.loads("[1.10]"))) == "[1.10]"  # type: ignore[operator]
 

@@ -126,6 +126,6 @@ def fits(value: Decimal) -> bool:
     if not value:
         return True
     exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)
+    assert isinstance(exponent, int)  # noqa: S101 - it is finite
     highest = value.adjusted()
     return highest < DIGITS_AT_MOST and -exponent <= PLACES_AT_MOST and highest - exponent < DIGITS_AT_MOST

@@ -159,7 +159,7 @@ class Appender:
                 return mine
             if self._clock.now() >= give_up:
                 raise Unavailable(f"task {self.header.ref.task_id} is being changed too often")
-            self._clock.sleep(random.uniform(0, pause))
+            self._clock.sleep(random.uniform(0, pause))  # noqa: S311 - jitter
             pause = min(0.2, pause * 2 or 0.01)
 
     def _read_on(self, writer: str) -> Entry | None:

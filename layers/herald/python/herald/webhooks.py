@@ -135,7 +135,7 @@ def keys_from_jwks(jwks: Mapping[str, Any]) -> list[Ed25519PublicKey]:
     """
     listed = jwks.get("keys") if isinstance(jwks, Mapping) else None
     if not isinstance(listed, list):
-        raise ValueError('a JWK set is an object with an array "keys"')
+        raise ValueError('a JWK set is an object with an array "keys"')  # noqa: TRY004 - a wrong value of a right type
     return [
         _ed25519(_unpadded(key.get("x"), altchars=b"-_"))
         for key in listed

@@ -28,7 +28,7 @@ def handler_for(keys: SigningKeys) -> Callable[[dict[str, Any], LambdaContext], 
     """
 
     @logger.inject_lambda_context(clear_state=True)
-    def handler(event: dict[str, Any], context: LambdaContext) -> Response:
+    def handler(event: dict[str, Any], context: LambdaContext) -> Response:  # noqa: ARG001
         if event.get("httpMethod") not in ("GET", "HEAD"):
             return _error(405, "UNIMPLEMENTED", "Use GET at this path.", {"Allow": "GET, HEAD"})
         tenant = unquote((event.get("pathParameters") or {}).get("tenant") or "")

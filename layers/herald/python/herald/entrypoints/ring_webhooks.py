@@ -30,7 +30,7 @@ def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], Res
     """
 
     @logger.inject_lambda_context(clear_state=True)
-    def handler(event: dict[str, Any], context: LambdaContext) -> Response:
+    def handler(event: dict[str, Any], context: LambdaContext) -> Response:  # noqa: ARG001
         sequence = [_sequence_number(record) for record in event["Records"]]
         failed: set[str] = set()
         changed: dict[TaskRef, int] = {}

@@ -24,7 +24,7 @@ def handler_for(launcher: WorkerLauncher) -> Callable[[dict[str, Any], LambdaCon
     """
 
     @logger.inject_lambda_context(clear_state=True)
-    def handler(event: dict[str, Any], context: LambdaContext) -> Response:
+    def handler(event: dict[str, Any], context: LambdaContext) -> Response:  # noqa: ARG001
         failed = []
         for record in event["Records"]:
             try:

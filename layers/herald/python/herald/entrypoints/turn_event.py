@@ -15,7 +15,7 @@ def turn_from(event: Any) -> tuple[TaskRef, int]:
         ValueError: the event isn't one.
     """
     if not isinstance(event, Mapping):
-        raise ValueError(f"a turn is an object with tenant, owner, taskId and turn, not {type(event).__name__}")
+        raise ValueError(f"a turn is an object with tenant, owner, taskId and turn, not {type(event).__name__}")  # noqa: TRY004 - the event is wrong, not the call
     names = {name: event.get(name) for name in ("tenant", "owner", "taskId")}
     if wrong := [name for name, value in names.items() if not isinstance(value, str)]:
         raise ValueError(f"{', '.join(wrong)}: must be a string in a turn")

@@ -14,5 +14,5 @@ class Unsupported:
     def __init__(self, sentence: str) -> None:
         self._sentence = sentence
 
-    async def __call__(self, call: Call, request: Any) -> NoReturn:
+    async def __call__(self, call: Call, request: Any) -> NoReturn:  # noqa: ARG002 - the shape of an operation
         raise UnsupportedOperationError(self._sentence)

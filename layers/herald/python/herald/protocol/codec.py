@@ -135,7 +135,7 @@ def print_base64(content: bytes) -> str:
     return base64.b64encode(content).decode("ascii")
 
 
-_EPOCH = datetime(1970, 1, 1)  # UTC throughout, so no zone is carried
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # UTC throughout, so no zone is carried
 _TIMESTAMP = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?"
     r"(?:Z|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))"

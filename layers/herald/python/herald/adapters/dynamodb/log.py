@@ -219,7 +219,7 @@ class DynamoTaskLog:
         pause = 0.0
         for _ in range(TRIES):
             if pause:
-                self._clock.sleep(random.uniform(pause / 2, pause))
+                self._clock.sleep(random.uniform(pause / 2, pause))  # noqa: S311 - jitter
             pause = pause * 2 or 0.05
             try:
                 call(self._client().transact_write_items, TransactItems=writes, ClientRequestToken=token)
