@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from builders.records import a_header, a_ref, a_webhook, artifact_entry, message_entry, status_entry
+from builders.records import DAY, a_header, a_ref, a_webhook, artifact_entry, message_entry, status_entry
 from fakes.clock import FakeClock, SequentialIds
 from fakes.store import FakeDueIndex, FakeTaskLog, FakeWebhooks, World, log_sk
 from fakes.world import FakeDoorbells, FakeResolver, FakeSealer, FakeSigner, FakeTransport, Post, Queued
@@ -108,7 +108,8 @@ class Road:
 
     def register(self, config_id: str = "cfg-1", *, secrets: Secrets | None = None, **fields: Any) -> Webhook:
         """Store a webhook; with ``secrets`` they are sealed into it."""
-        webhook = a_webhook(config_id, **{"url": URL, **fields})
+        expires = self.clock.now() // 1000 + 60 * DAY
+        webhook = a_webhook(config_id, **{"url": URL, "expires_second": expires, **fields})
         if secrets is not None:
             webhook = replace(webhook, sealed=self.sealer.seal(secrets.to_text(), webhook.place))
         self.webhooks.put(webhook)
