@@ -8,14 +8,13 @@ its read and its write. Test modules add what must hold at every step.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Coroutine
 from typing import Any, cast
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from builders.events import LambdaContext, stream_of
-from builders.turns import TURN_SECONDS, Bench
+from builders.turns import TURN_SECONDS, Bench, result_of
 from herald.agent import Agent, Checkpoint, TaskContext, checkpoint
 from herald.entrypoints.start_worker import handler_for
 from herald.operations.call import Call
@@ -108,15 +107,6 @@ class Scripted(Agent):
             task.fail("no")
         else:
             getattr(task, report)()
-
-
-def result_of(operation: Coroutine[Any, Any, Any]) -> Any:
-    """What an operation returns that never really waits."""
-    try:
-        operation.send(None)
-    except StopIteration as stopped:
-        return stopped.value
-    raise AssertionError("the operation waits for something")
 
 
 class TurnMachine(RuleBasedStateMachine):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,6 +32,15 @@ def user_message(parts: str | list[JsonObject], message_id: str = "m1", **more: 
         "role": "ROLE_USER",
         "parts": said,
     } | more
+
+
+def result_of(operation: Coroutine[Any, Any, Any]) -> Any:
+    """What an operation returns that never really waits."""
+    try:
+        operation.send(None)
+    except StopIteration as stopped:
+        return stopped.value
+    raise AssertionError("the operation waits for something")
 
 
 @dataclass
@@ -173,4 +182,4 @@ class Bench:
             pass
 
 
-__all__ = ["CONTEXT", "DAY_MS", "REF", "START", "TURN_SECONDS", "Bench", "user_message"]
+__all__ = ["CONTEXT", "DAY_MS", "REF", "START", "TURN_SECONDS", "Bench", "result_of", "user_message"]

@@ -1,0 +1,98 @@
+"""The agents of docs/agents.md do what the page says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders.turns import Bench
+from herald.agent import Agent, TaskContext
+
+PAGE = (Path(__file__).parents[3] / "docs" / "agents.md").read_text()
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+def agent_of(name: str) -> Agent:
+    source = next(example for example in EXAMPLES if f"class {name}(Agent)" in example)
+    names: dict[str, Any] = {"__name__": "page"}
+    exec(compile(source, "docs/agents.md", "exec"), names)  # noqa: S102 - our own page
+    agent: Agent = names[name]()
+    return agent
+
+
+def after(name: str, *said: str) -> Bench:
+    bench = Bench(agent_of(name))
+    for number, message in enumerate(said):
+        bench.send(message, message_id=f"m{number}")
+        bench.run_on()
+    return bench
+
+
+def told(bench: Bench) -> tuple[str, str | None]:
+    status = bench.task["status"]
+    return status["state"], status["message"]["parts"][0]["text"] if "message" in status else None
+
+
+def test_every_example_of_the_page_is_tried_here() -> None:
+    named = re.findall(r"class (\w+)\(Agent\)", PAGE)
+    assert named == ["Greeter", "Echo", "Reporter", "Asker", "Counter"]
+    assert len(EXAMPLES) == len(named)
+
+
+def test_greeter() -> None:
+    bench = after("Greeter", "Ada")
+
+    assert told(bench) == ("TASK_STATE_COMPLETED", None)
+    assert bench.task["artifacts"] == [
+        {"artifactId": "artifact-0-0-0", "name": "greeting", "parts": [{"text": "Hello, Ada!"}]}
+    ]
+
+
+def test_echo() -> None:
+    assert told(after("Echo", "hi")) == ("TASK_STATE_COMPLETED", "hi")
+
+
+def test_reporter() -> None:
+    report, figures = after("Reporter", "go").task["artifacts"]
+
+    assert "".join(part["text"] for part in report["parts"]) == "# Report\nRevenue grew.\nCosts fell.\n"
+    assert [next(iter(part)) for part in figures["parts"]] == ["data", "raw"]
+
+
+def test_asker() -> None:
+    assert told(after("Asker", "The revenue")) == ("TASK_STATE_INPUT_REQUIRED", "For which year?")
+    assert told(after("Asker", "The revenue", "2024")) == ("TASK_STATE_COMPLETED", "The revenue, for 2024")
+
+
+@pytest.mark.parametrize(("seconds", "runs"), [(900.0, 1), (59.0, 2)])
+def test_counter(seconds: float, runs: int) -> None:
+    bench = Bench(agent_of("Counter"))
+    bench.send()
+
+    outcomes = [bench.run(seconds_left=seconds).value]
+    while outcomes[-1] == "again":
+        outcomes.append(bench.run(seconds_left=900.0).value)
+
+    assert len(outcomes) == runs
+    assert told(bench) == ("TASK_STATE_COMPLETED", None)
+    assert len(bench.states) == 6
+
+
+def test_what_the_page_says_of_failures() -> None:
+    class Fails(Agent):
+        def run(self, task: TaskContext) -> None:
+            raise ValueError("x")
+
+    class Forgets(Agent):
+        def run(self, task: TaskContext) -> None:
+            task.working()
+
+    text = " ".join(PAGE.split())
+    for agent in (Fails(), Forgets()):
+        bench = Bench(agent)
+        bench.send()
+        bench.run()
+        assert f'"{told(bench)[1]}"' in text
