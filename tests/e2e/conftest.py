@@ -1,0 +1,132 @@
+"""One deployed stack for all e2e tests: an emulator of its own on a free port, gone when the tests are over."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import random
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from local import stack as local_stack
+from local.environments import ROOT
+from local.stack import Place, Variant
+
+from e2e.client import Client
+from e2e.cloud import Cloud
+from e2e.loopback import PORTS, Meeting, Receiver
+
+HERE = Path(__file__).parent
+SECONDS = 300  # for one test, the deployment before the first one included
+
+VARIANT = Variant(
+    # The scripted agent; and receivers may take their time, for those that are held until something else has happened.
+    parameters={"Agent": "agent.scripted:Scripted", "WebhookTimeout": "30"},
+    agent_overlay=HERE / "overlay",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.timeout(SECONDS))
+
+
+@contextmanager
+def own_place() -> Iterator[Place]:
+    """A folder that no other run of these tests uses, and a free port. The build in it serves the next run."""
+    for number in range(1, 10):
+        folder = ROOT / ".local" / ("e2e" if number == 1 else f"e2e-{number}")
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "in-use").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            yield Place(folder, free_port())
+            return
+    raise RuntimeError("nine runs of these tests are going on in this folder; wait for one of them to end")
+
+
+def free_port() -> int:
+    """A port that nobody has now, and that no outgoing connection takes before the emulator does."""
+    for port in random.sample(PORTS, 100):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise RuntimeError(f"a hundred ports of {PORTS} are taken")
+
+
+@pytest.fixture(scope="session")
+def place() -> Iterator[Place]:
+    """Where this run's stack is; whatever happens, it is down when the tests are over."""
+    with own_place() as found:
+        try:
+            yield found
+        finally:
+            local_stack.down(found)
+
+
+@pytest.fixture(scope="session")
+def addresses(place: Place) -> Mapping[str, str]:
+    """Where everything of the deployed stack is."""
+    return local_stack.up(place, VARIANT)
+
+
+@pytest.fixture(scope="session")
+def cloud(addresses: Mapping[str, str]) -> Cloud:
+    return Cloud(addresses)
+
+
+@pytest.fixture(scope="session")
+def jwks(addresses: Mapping[str, str]) -> Callable[[], Mapping[str, Any]]:
+    """The stack's published keys, fetched once."""
+
+    @cache
+    def fetched() -> Mapping[str, Any]:
+        told: dict[str, Any] = httpx.get(addresses["jwksUrl"], timeout=60, trust_env=False).raise_for_status().json()
+        return told
+
+    return fetched
+
+
+@pytest.fixture
+def client(addresses: Mapping[str, str], cloud: Cloud) -> Iterator[Client]:
+    """Calls the stack's agent. What a test leaves to be delivered is forgotten: the next one begins in peace."""
+    made = Client(addresses["baseUrl"])
+    yield made
+    made.close()
+    cloud.forget_webhooks()
+
+
+@pytest.fixture
+def new_receiver(jwks: Callable[[], Mapping[str, Any]]) -> Iterator[Callable[..., Receiver]]:
+    """Makes receivers that listen until the test is over."""
+    with ExitStack() as all_of_them:
+
+        def make(**how: Any) -> Receiver:
+            receiver = Receiver(jwks, **how)
+            receiver.start()
+            all_of_them.callback(receiver.stop)
+            return receiver
+
+        yield make
+
+
+@pytest.fixture
+def receiver(new_receiver: Callable[..., Receiver]) -> Receiver:
+    return new_receiver()
+
+
+@pytest.fixture
+def meeting() -> Iterator[Meeting]:
+    """Where the agent waits for the test."""
+    made = Meeting()
+    made.start()
+    yield made
+    made.stop()

@@ -1,0 +1,53 @@
+"""What the deployed stack shows to everybody: the Agent Card and its public keys."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from e2e.client import Client
+
+
+def get(url: str) -> tuple[httpx.Response, Any]:
+    answer = httpx.get(url, timeout=60, trust_env=False)
+    return answer, answer.json()
+
+
+def test_the_card_names_both_bindings_at_the_address_that_answers(addresses: Mapping[str, str]) -> None:
+    answer, card = get(addresses["cardUrl"])
+
+    assert answer.status_code == 200
+    assert card["name"] == "financial-analysis"
+    told = [(each["protocolBinding"], each["url"], each["protocolVersion"]) for each in card["supportedInterfaces"]]
+    assert told == [("JSONRPC", f"{addresses['baseUrl']}/", "1.0"), ("HTTP+JSON", addresses["baseUrl"], "1.0")]
+    assert card["capabilities"]["pushNotifications"] is True
+    assert addresses["jwksUrl"] in str(card["capabilities"]["extensions"])
+
+
+def test_the_published_keys_are_ed25519_and_a_tenant_s_are_others(addresses: Mapping[str, str]) -> None:
+    answer, keys = get(addresses["jwksUrl"])
+    _, tenants = get(addresses["baseUrl"] + "/some-tenant/.well-known/jwks.json")
+
+    assert answer.status_code == 200
+    for key in (*keys["keys"], *tenants["keys"]):
+        assert (key["kty"], key["crv"], key["alg"], key["use"]) == ("OKP", "Ed25519", "EdDSA", "sig")
+        assert len(base64.urlsafe_b64decode(key["x"] + "=")) == 32
+        assert "d" not in key
+    assert {key["x"] for key in keys["keys"]}.isdisjoint({key["x"] for key in tenants["keys"]})
+
+
+def test_a_task_that_does_not_exist_is_told_so_in_the_protocol_s_shape(client: Client) -> None:
+    status, error = client.refused("GET", "/tasks/there-is-none")
+
+    assert (status, error["status"]) == (404, "NOT_FOUND")
+    assert error["details"][0]["reason"] == "TASK_NOT_FOUND"
+
+
+def test_an_operation_that_is_not_offered_is_told_so_in_the_protocol_s_shape(client: Client) -> None:
+    status, error = client.refused("GET", "/tasks")
+
+    assert error["details"][0]["reason"] == "UNSUPPORTED_OPERATION"
+    assert status == 400
