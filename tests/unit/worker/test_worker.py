@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from builders.turns import TURN_SECONDS, Bench
 from fakes.clock import START
 from herald.agent import Agent, Checkpoint, TaskContext, TaskEnded, checkpoint
+from herald.log import Fenced
 from herald.ports import Unavailable
 from herald.worker.loading import AgentNotLoaded
 from herald.worker.turns import MAX_STEPS, Outcome
@@ -536,3 +538,43 @@ def test_a_run_is_not_opened_in_a_turn_that_ends_just_then() -> None:
     assert bench.run() is Outcome.DONE
     assert kinds(bench) == ["message", "run", "status"]
     assert bench.states[-1].value == "TASK_STATE_INPUT_REQUIRED"
+
+
+def test_b9_of_a_completion_and_a_cancel_at_once_exactly_one_wins() -> None:
+    wins: Counter[str] = Counter()
+
+    class Races(Agent):
+        def __init__(self) -> None:
+            self.stopped = False
+
+        def run(self, task: TaskContext) -> None:
+            task.artifact("half")
+            start.wait()
+            try:
+                task.complete()
+            except TaskEnded:
+                self.stopped = True
+                raise
+
+    for _ in range(1_000):
+        agent = Races()
+        bench = Bench(agent)
+        bench.send()
+        start = threading.Barrier(2, timeout=10)
+        run = threading.Thread(target=bench.run)
+        run.start()
+        start.wait()
+        refused = False
+        try:
+            bench.cancel()
+        except Fenced:
+            refused = True
+        run.join(10)
+
+        assert len(bench.states) == 1
+        winner = bench.states[0].value
+        assert (agent.stopped, refused) == ((True, False) if winner == "TASK_STATE_CANCELED" else (False, True))
+        assert bench.header.state == winner
+        assert [entry.number for entry in bench.entries] == [0, 1, 2, 3]
+        wins[winner] += 1
+    assert wins.total() == 1_000
