@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import random
+import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -62,10 +63,24 @@ def free_port() -> int:
     raise RuntimeError(f"a hundred ports of {PORTS} are taken")
 
 
+@contextmanager
+def ended_like_ctrl_c() -> Iterator[None]:
+    """A SIGTERM ends the tests as Ctrl-C does, cleaning up, while the block runs."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 @pytest.fixture(scope="session")
 def place() -> Iterator[Place]:
     """Where this run's stack is; whatever happens, it is down when the tests are over."""
-    with own_place() as found:
+    with own_place() as found, ended_like_ctrl_c():
         try:
             yield found
         finally:
