@@ -24,6 +24,9 @@ down: python ## stop the local stack
 logs: environments ## the functions' log lines, readable; goes on until Ctrl-C in a terminal
 	@$(PYTHON) -m local.logs
 
+invoke: python ## one function in a container, against the local stack: FUNCTION=ApiFunction EVENT=events/… (needs Docker)
+	@$(PYTHON3) -m local.invoke
+
 test: environments ## every check and every test
 	@$(PYTHON) -m local.checks
 
@@ -45,4 +48,4 @@ python:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
 
-.PHONY: help demo up down logs test bench-quick lock clean environments python
+.PHONY: help demo up down logs invoke test bench-quick lock clean environments python

@@ -57,6 +57,10 @@ class Place:
         return self.folder / "build"
 
     @property
+    def container_build(self) -> Path:
+        return self.folder / "container-build"
+
+    @property
     def deployed(self) -> Path:
         return self.folder / "deployed.stamp"
 
@@ -132,10 +136,21 @@ def down(place: Place) -> bool:
         return stopped
 
 
+def architecture() -> str:
+    """This machine's, as the template names it."""
+    return "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
+
+
+def build_for_containers(place: Place) -> None:
+    """Build the layers for the template's runtime on this machine's architecture, for `sam local invoke`."""
+    with _alone(place):
+        _sam_build(place.container_build, _fingerprint(Variant()), {"ARCHITECTURE": architecture()})
+
+
 def _parameters(emulator: process.Emulator) -> dict[str, str]:
     """The parameters that depend on this machine and on the emulator's port."""
     return {
-        "Architecture": "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64",
+        "Architecture": architecture(),
         "EndpointUrl": emulator.url,
         "PublicUrl": f"{emulator.url}/_aws/execute-api/{{apiId}}/{{stage}}",
     }
@@ -176,19 +191,25 @@ def _fingerprint(variant: Variant) -> str:
 
 
 def _build(place: Place, sources: str, variant: Variant) -> None:
-    stamp = place.build / "herald.stamp"
+    # The emulator runs functions with its own Python, so the layers are built for that one.
+    built = _sam_build(place.build, sources, {"HOST_PYTHON": str(EMULATOR.python)})
+    if built and variant.agent_overlay:
+        layer, ignored = place.build / "AgentLayer" / "python", shutil.ignore_patterns("__pycache__")
+        shutil.copytree(variant.agent_overlay, layer, dirs_exist_ok=True, ignore=ignored)
+
+
+def _sam_build(folder: Path, sources: str, environment: dict[str, str]) -> bool:
+    """Build into a folder; False if it already holds what these sources give."""
+    stamp = folder / "herald.stamp"
     if _read(stamp) == sources:
-        return
+        return False
     for cached in (ROOT / "functions").rglob("__pycache__"):
         shutil.rmtree(cached, ignore_errors=True)  # functions are packed as they lie there
     with step("Building (sam build)"):
-        # The emulator runs functions with its own Python, so the layers are built for that one.
-        environment = {"HOST_PYTHON": str(EMULATOR.python), "LAYER_CACHE": str(ROOT / ".tools" / "layers")}
-        _sam(["build", "--build-dir", str(place.build)], environment)
-        if variant.agent_overlay:
-            layer, ignored = place.build / "AgentLayer" / "python", shutil.ignore_patterns("__pycache__")
-            shutil.copytree(variant.agent_overlay, layer, dirs_exist_ok=True, ignore=ignored)
+        cache = {"LAYER_CACHE": str(ROOT / ".tools" / "layers")}
+        _sam(["build", "--build-dir", str(folder)], environment | cache)
     stamp.write_text(sources, encoding="utf-8")
+    return True
 
 
 def _deploy(place: Place, emulator: process.Emulator, name: str, parameters: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ from ministack.app import main
 
 from local.emulator import (
     batch_permissions,
+    bridge,
     error_names,
     fifo_groups,
     gateway_responses,
@@ -34,4 +35,5 @@ if version("ministack") != KNOWN:
     sys.exit(f"This mends MiniStack {KNOWN}, and {version('ministack')} is installed: see local/emulator.in.")
 for mend in MENDS:
     mend.apply()
+bridge.open_door()
 main()
