@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from local import invoke
 from local.environments import ROOT
 from local.terminal import LocalError
