@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from builders.api import ApiBench
-from builders.events import rest_event
+from builders.events import rest_event, rpc_event
 from herald.bindings import gateway
 from herald.protocol.errors import UnauthenticatedError
 
@@ -61,6 +62,8 @@ def test_f4_a_custom_domains_base_path_is_no_tenant() -> None:
         ("AIDAEXAMPLE", "AIDAEXAMPLE"),
         ("AROAEXAMPLE:session-1", "AROAEXAMPLE"),
         ("AROAEXAMPLE:a:b", "AROAEXAMPLE"),
+        ("123456789012", "123456789012"),
+        ("123456789012:bob", "123456789012:bob"),
     ],
 )
 def test_the_owner_is_the_principal_without_its_session(user: str, owner: str) -> None:
@@ -75,6 +78,16 @@ def test_one_principal_is_one_owner_over_sessions() -> None:
 
     event = rest_event("GET", f"/tasks/{task_id}", user="alice:another-session")
     assert api.http(event)["statusCode"] == 200
+
+
+def test_federated_users_of_one_account_are_owners_of_their_own() -> None:
+    api = ApiBench()
+    alice, bob = "123456789012:alice", "123456789012:bob"
+    sent = api.http(rpc_event("SendMessage", _sending(), user=alice))
+    task_id = json.loads(sent["body"])["result"]["task"]["id"]
+
+    assert api.http(rest_event("GET", f"/tasks/{task_id}", user=alice))["statusCode"] == 200
+    assert api.http(rest_event("GET", f"/tasks/{task_id}", user=bob))["statusCode"] == 404
 
 
 @pytest.mark.parametrize("context", [{}, {"identity": None}, {"identity": {}}, {"identity": {"user": None}}])

@@ -31,8 +31,9 @@ def path(event: Mapping[str, Any]) -> str:
 def owner(mode: AuthMode, context: Mapping[str, Any]) -> str:
     """Who calls, from the verified facts of requestContext alone.
 
-    Under IAM it is the principal's unique id, the part of ``identity.user`` before the colon: what follows is the name
-    of a session, which changes.
+    Under IAM it is the principal's unique id. Of a role it is the part of ``identity.user`` before the colon: what
+    follows is the name of a session, which changes. Of a federated user the account's number stands before the colon,
+    and the user after it, so both are needed.
 
     Raises:
         UnauthenticatedError: nobody signed the request.
@@ -43,7 +44,7 @@ def owner(mode: AuthMode, context: Mapping[str, Any]) -> str:
     principal: str = user.partition(":")[0]
     if not principal:
         raise UnauthenticatedError("Sign the request with AWS Signature Version 4, service execute-api.")
-    return principal
+    return str(user) if principal.isdigit() else principal
 
 
 def public_url(template: str, region: str) -> Callable[[Mapping[str, Any]], str]:
