@@ -137,6 +137,16 @@ def test_ring_webhooks_writes_no_secret(output: Output) -> None:
     assert [secret for secret in PLANTED if secret in text] == []
 
 
+def test_no_variable_makes_ring_webhooks_write_its_event(output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POWERTOOLS_LOGGER_LOG_EVENT", "true")
+    road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), send_webhooks.DeliveryWatch())
+    handler = ring_webhooks.handler_for(road.ringer)
+
+    handler(stream_of(road.world.changes()), LambdaContext())  # type: ignore[arg-type]
+
+    assert [secret for secret in PLANTED if secret in output.text()] == []
+
+
 def test_publish_keys_writes_no_secret(output: Output) -> None:
     class Failing(Versions):
         def all(self) -> list[Version]:

@@ -27,7 +27,7 @@ def handler_for(keys: SigningKeys) -> Callable[[dict[str, Any], LambdaContext], 
     Any tenant's name has keys, so that the answer tells nobody which tenants there are.
     """
 
-    @logger.inject_lambda_context(clear_state=True)
+    @logger.inject_lambda_context(log_event=False, clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> Response:  # noqa: ARG001
         if event.get("httpMethod") not in ("GET", "HEAD"):
             return _error(405, "UNIMPLEMENTED", "Use GET at this path.", {"Allow": "GET, HEAD"})

@@ -29,7 +29,7 @@ def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], Res
     takes the batch up again at the first. What is then rung twice is one doorbell, or a harmless second.
     """
 
-    @logger.inject_lambda_context(clear_state=True)
+    @logger.inject_lambda_context(log_event=False, clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> Response:  # noqa: ARG001
         sequence = [_sequence_number(record) for record in event["Records"]]
         failed: set[str] = set()

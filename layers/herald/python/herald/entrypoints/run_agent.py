@@ -21,7 +21,7 @@ def handler_for(worker: Worker) -> Callable[[dict[str, Any], LambdaContext], dic
     failure of the task: the state machine tries again, and in the end its Catch has sweep end the task.
     """
 
-    @logger.inject_lambda_context(clear_state=True)
+    @logger.inject_lambda_context(log_event=False, clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, str]:
         ref, turn = turn_from(event)
         logger.append_keys(task_id=ref.task_id, turn=turn)

@@ -73,7 +73,7 @@ class DeliveryWatch:
 def handler_for(delivery: Delivery, watch: DeliveryWatch) -> Callable[[dict[str, Any], LambdaContext], Response]:
     """The function's handler. The mapping's batch size is 1; more would be delivered one after the other."""
 
-    @logger.inject_lambda_context(clear_state=True)
+    @logger.inject_lambda_context(log_event=False, clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> Response:
         def remaining() -> float:
             return context.get_remaining_time_in_millis() / 1000

@@ -23,7 +23,7 @@ def handler_for(launcher: WorkerLauncher) -> Callable[[dict[str, Any], LambdaCon
     takes the batch up again at the first, which is harmless: an execution that was started before is done.
     """
 
-    @logger.inject_lambda_context(clear_state=True)
+    @logger.inject_lambda_context(log_event=False, clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> Response:  # noqa: ARG001
         failed = []
         for record in event["Records"]:

@@ -32,7 +32,7 @@ def handler_for(sweep: Sweep) -> Callable[[dict[str, Any], LambdaContext], dict[
     It returns what it did, counted.
     """
 
-    @logger.inject_lambda_context(clear_state=True)
+    @logger.inject_lambda_context(log_event=False, clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         if "failedTurn" in event:
             error = event.get("error") or {}
