@@ -209,3 +209,35 @@ def test_a_fault_of_our_own_is_raised_and_nothing_is_sent() -> None:
         send(road, Secrets(token="tok"))
 
     assert road.transport.posts == []
+
+
+def test_time_that_our_own_services_take_is_not_taken_from_the_receiver() -> None:
+    road = Road()
+    road.sealer.before_next("open", lambda: road.clock.advance(8))
+    road.signer.before_next("sign", lambda: road.clock.advance(8))
+
+    send(road, Secrets(token="tok"))
+
+    assert road.posts()[0].seconds == 15.0
+
+
+@pytest.mark.parametrize(
+    ("echo", "kept"),
+    [
+        ("got tok-and-more", "got [hidden]"),  # the credentials are a part of the token
+        ('{"authorization": "Digest user=\\"ann\\", key=\\"k\\""}', '{"authorization": "Digest [hidden]"}'),
+        ("got Digest user=&quot;ann&quot;, key=&quot;k&quot;", "got Digest [hidden]"),
+        ("you called /hook?a%20b=s3cret", "you called /hook?[hidden]"),
+        ('{"query": "a b=s3cret"}', '{"query": "[hidden]"}'),
+        ("cut off: tok-and-mo", "cut off: [hidden]"),
+    ],
+)
+def test_secrets_are_hidden_however_a_receiver_writes_them(echo: str, kept: str) -> None:
+    road = Road()
+    url = f"{URL}?a%20b=s3cret"
+    credentials = "tok" if "tok" in echo else 'user="ann", key="k"'
+    road.transport.script(url, answer(500, echo.encode()))
+
+    outcome = send(road, Secrets(token="tok-and-more", scheme="Digest", credentials=credentials), url=url)
+
+    assert outcome.head == kept

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote, unquote
 
 from herald import __version__
 from herald.delivery import message, retry
@@ -17,6 +20,7 @@ from herald.records import Secrets, Webhook
 MEDIA_TYPE = "application/a2a+json"
 USER_AGENT = f"herald/{__version__}"
 STORED_HEAD = 4_096  # of a response's head, in bytes
+LEAST_PIECE = 4  # characters of a secret at the end of a text that are taken for its beginning
 _HIDDEN = "[hidden]"
 
 
@@ -38,19 +42,19 @@ class Sender:
             Unavailable: a service of ours didn't answer.
             ValueError: the webhook's secrets can't be opened.
         """
-        started = self.clock.now()
         secrets = open_secrets(self.sealer, webhook)
+        headers = self._headers(webhook, notification, secrets)
+        started = self.clock.now()  # what our own services took is no fault of the receiver's
         try:
             target = self.policy.vet(webhook.url)
-            headers = self._headers(webhook, notification, secrets)
             left = self.seconds - (self.clock.now() - started) / 1000
             answer = self.transport.post(webhook.url, target.address, headers, notification.body, left)
         except UrlRefused:
             return Outcome(retry.SSRF_BLOCKED, milliseconds=self.clock.now() - started)
         except TransportFailure as failure:
             return Outcome(failure.outcome, milliseconds=failure.milliseconds or self.clock.now() - started)
-        hidden = [secrets.credentials, secrets.token, webhook.url.partition("?")[2]]
-        return self._outcome(answer, [secret for secret in hidden if secret])
+        hidden = _spellings(secrets.credentials, secrets.token, webhook.url.partition("?")[2])
+        return self._outcome(answer, hidden)
 
     def _headers(self, webhook: Webhook, notification: Notification, secrets: Secrets) -> dict[str, str]:
         message_id = message.message_id(webhook.key, notification.number)
@@ -95,9 +99,31 @@ def _asks_for_silence(headers: Mapping[str, str]) -> bool:
     return headers.get("webhook-delivery", "").strip().lower() == "disable"
 
 
+def _spellings(*secrets: str) -> list[str]:
+    """Secrets as a receiver may write them: as they are, in JSON, in HTML, in a URL. The longest first, for one may be
+    a part of another.
+    """
+    found = {
+        spelling
+        for secret in secrets
+        if secret
+        for spelling in (secret, json.dumps(secret)[1:-1], html.escape(secret), quote(secret), unquote(secret))
+    }
+    return sorted(found, key=len, reverse=True)
+
+
 def _head(raw: bytes, hidden: Sequence[str]) -> str:
     """What is kept of a response: text of at most 4 KiB, without the secrets that a receiver may echo."""
     text = raw.decode(errors="replace")
+    end = min((_last(text, secret) for secret in hidden), default=len(text))
+    if end < len(text):
+        text = text[:end] + _HIDDEN
     for secret in hidden:
         text = text.replace(secret, _HIDDEN)
     return text.encode()[:STORED_HEAD].decode(errors="ignore")
+
+
+def _last(text: str, secret: str) -> int:
+    """Where a secret begins with which the text ends or is cut off; the text's length when there is none."""
+    lengths = range(min(len(secret), len(text)), LEAST_PIECE - 1, -1)
+    return len(text) - next((length for length in lengths if text.endswith(secret[:length])), 0)
