@@ -128,3 +128,16 @@ def test_a_reply_py_that_cannot_be_used_says_why(agent_layer: Path, code: str, s
 
     with pytest.raises(direct_reply.ReplyNotLoaded, match=sentence):
         direct_reply.load()
+
+
+def test_f11_what_a_reply_takes_is_taken_from_the_time_that_a_call_blocks() -> None:
+    async def slow(request: SendMessageRequest) -> Message | None:
+        api.clock.advance(10)
+        return None
+
+    api = ApiBench(reply=slow)
+    began = api.clock.now()
+
+    api.rpc("SendMessage", {"message": _message("analyse this")})
+
+    assert api.clock.now() - began == 25_000

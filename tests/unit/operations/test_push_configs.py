@@ -431,3 +431,74 @@ def test_an_inline_config_that_names_another_task_is_refused(api: ApiBench) -> N
         send_inline(api, {"url": HOOK, "taskId": "another"})
 
     assert refused.value.violations[0].field == f"{INLINE}.taskId"
+
+
+def test_a_follow_up_whose_webhook_has_no_room_is_not_taken(api: ApiBench) -> None:
+    api = ApiBench(limits=Limits(webhooks_per_task=1))
+    task_id = send_inline(api, {"url": HOOK})["id"]
+    api.put_status(api.ref(task_id), TaskState.INPUT_REQUIRED)
+    before = len(api.world.stream)
+
+    with pytest.raises(InvalidParamsError, match="1 webhooks"):
+        send_inline(api, {"url": OTHER}, messageId="m2", taskId=task_id)
+
+    assert len(api.world.stream) == before
+
+
+def test_c11_many_registrations_at_once_leave_no_more_than_the_limit(api: ApiBench) -> None:
+    api = ApiBench(limits=Limits(webhooks_per_task=2))
+    task_id = api.send()["id"]
+    create(api, task_id, id="a")
+    # Both have looked, and found room for one, before either writes.
+    api.webhooks.after_next("list", lambda: create(api, task_id, id="b"))
+
+    with pytest.raises(InvalidParamsError, match="2 webhooks"):
+        create(api, task_id, id="c")
+
+    assert [webhook.config_id for webhook in stored(api, task_id)] == ["a", "b"]
+
+
+def test_a_webhook_that_was_replaced_by_another_is_not_taken_back_for_the_limit(api: ApiBench) -> None:
+    api = ApiBench(limits=Limits(webhooks_per_task=1))
+    task_id = api.send()["id"]
+    api.webhooks.after_next("list", lambda: create(api, task_id, id="a", url=OTHER))
+
+    create(api, task_id, id="a")
+
+    assert [webhook.url for webhook in stored(api, task_id)] == [HOOK]
+
+
+def test_an_inline_webhook_whose_secrets_cannot_be_opened_any_more_is_registered_anew(api: ApiBench) -> None:
+    config = {"url": HOOK, "token": "t"}
+    task_id = send_inline(api, config)["id"]
+    [before] = stored(api, task_id)
+    api.sealer.fail_next("open", ValueError("version v-1 of the sealing secret is gone"))
+
+    send_inline(api, config)
+
+    [after] = stored(api, task_id)
+    assert after.key != before.key
+
+
+def test_a_webhook_whose_secrets_cannot_be_opened_any_more_is_shown_all_the_same(api: ApiBench, task_id: str) -> None:
+    create(api, task_id, id="a", token="t", authentication={"scheme": "Bearer", "credentials": "sek"})
+    gone = ValueError("version v-1 of the sealing secret is gone")
+    api.sealer.fail_next("open", gone, times=2)
+
+    shown = {"id": "a", "taskId": task_id, "url": HOOK}
+    assert listed(api, task_id) == [shown]
+    assert api.call("GetTaskPushNotificationConfig", {"taskId": task_id, "id": "a"}) == shown
+
+
+@pytest.mark.parametrize(
+    "config_id", ["x" * 129, "é" * 400, "\x01", "a b"], ids=["long", "unicode", "control", "space"]
+)
+def test_an_id_that_no_webhook_can_have_never_gets_as_far_as_a_key(api: ApiBench, task_id: str, config_id: str) -> None:
+    named = {"taskId": task_id, "id": config_id}
+    before = dict(api.webhooks.calls)
+
+    with pytest.raises(TaskNotFoundError, match="no webhook with this id"):
+        api.call("GetTaskPushNotificationConfig", named)
+    assert api.call("DeleteTaskPushNotificationConfig", named) is None
+
+    assert dict(api.webhooks.calls) == before

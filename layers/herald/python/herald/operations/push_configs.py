@@ -8,7 +8,7 @@ from typing import Any
 
 from herald.operations import view
 from herald.operations.call import Call, Limits
-from herald.operations.registration import Registrar
+from herald.operations.registration import Registrar, may_be_id
 from herald.ports import TaskLog, Webhooks
 from herald.protocol import codec
 from herald.protocol.errors import ParseError, PushNotificationNotSupportedError, TaskNotFoundError, invalid
@@ -61,7 +61,7 @@ class GetTaskPushNotificationConfig(_PushConfigs):
 
     async def __call__(self, call: Call, request: GetTaskPushNotificationConfigRequest) -> dict[str, Any]:
         header = self._task(call, request.task_id)
-        webhook = self._webhooks.get(header.ref, request.id)
+        webhook = self._webhooks.get(header.ref, request.id) if may_be_id(request.id) else None
         if webhook is None:
             raise TaskNotFoundError(
                 "This task has no webhook with this id. ListTaskPushNotificationConfigs shows those it has.",
@@ -100,7 +100,8 @@ class DeleteTaskPushNotificationConfig(_PushConfigs):
 
     async def __call__(self, call: Call, request: DeleteTaskPushNotificationConfigRequest) -> None:
         header = self._task(call, request.task_id)
-        self._webhooks.delete(header.ref, request.id)
+        if may_be_id(request.id):
+            self._webhooks.delete(header.ref, request.id)
 
 
 def _page_token(ref: TaskRef, config_id: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,8 @@ from herald.protocol import codec
 from herald.protocol.errors import InvalidParamsError, PushNotificationNotSupportedError, invalid
 from herald.protocol.model import TaskPushNotificationConfig
 from herald.records import Header, Secrets, TaskRef, Webhook
+
+logger = logging.getLogger(__name__)
 
 MAX_SECRET = 4_096
 MAX_CONFIG_ID = 128
@@ -92,7 +95,7 @@ class Registrar:
             credentials=_credentials(config, path),
         )
         config_id = config.id
-        if config_id and (len(config_id) > MAX_CONFIG_ID or not _CONFIG_ID.fullmatch(config_id)):
+        if config_id and not may_be_id(config_id):
             raise invalid(f"{path}id", f"must be 1 to {MAX_CONFIG_ID} visible ASCII characters, and no slash")
         if wrong := self._check_url(config.url):
             raise invalid(f"{path}url", wrong)
@@ -126,12 +129,28 @@ class Registrar:
         Raises:
             InvalidParamsError: the task has as many webhooks as it may have.
         """
-        known = self._webhooks.list(header.ref)
-        if len(known) >= self._limits.webhooks_per_task and all(one.config_id != wish.config_id for one in known):
-            raise too_many(self._limits.webhooks_per_task, wish.path)
+        limit = self._limits.webhooks_per_task
+        known = self.check_room(wish, header.ref)
         webhook = self.make(wish, header.ref, self._end(header), header.expires_second)
         self._webhooks.put(webhook)
+        added = all(one.config_id != wish.config_id for one in known)
+        if added and len(self._webhooks.list(header.ref)) > limit:
+            # Others have registered since we looked. Whoever finds one too many takes its own back.
+            self._webhooks.delete(header.ref, webhook.config_id)
+            raise too_many(limit, wish.path)
         return webhook
+
+    def check_room(self, wish: Wish, ref: TaskRef) -> list[Webhook]:
+        """The webhooks of a task, which has room for this one.
+
+        Raises:
+            InvalidParamsError: it has as many as it may have, and none with this id.
+        """
+        known = self._webhooks.list(ref)
+        limit = self._limits.webhooks_per_task
+        if len(known) >= limit and all(one.config_id != wish.config_id for one in known):
+            raise too_many(limit, wish.path)
+        return known
 
     def ensure(self, wish: Wish, header: Header) -> None:
         """Store an inline webhook unless it stands there already, just as it is."""
@@ -139,20 +158,31 @@ class Registrar:
         if known is None or known.url != wish.url or self.secrets(known) != wish.secrets:
             self.register(wish, header)
 
-    def secrets(self, webhook: Webhook) -> Secrets:
-        """What a client gave to be shown to its receiver."""
-        return Secrets.from_text(self._sealer.open(webhook.sealed, webhook.place)) if webhook.sealed else Secrets()
+    def secrets(self, webhook: Webhook) -> Secrets | None:
+        """What a client gave to be shown to its receiver; None when the key that sealed it is gone."""
+        if not webhook.sealed:
+            return Secrets()
+        try:
+            return Secrets.from_text(self._sealer.open(webhook.sealed, webhook.place))
+        except ValueError:
+            logger.warning("the secrets of a webhook can't be opened", extra={"config_id": webhook.config_id})
+            return None
 
-    def shown(self, webhook: Webhook, secrets: Secrets) -> dict[str, Any]:
+    def shown(self, webhook: Webhook, secrets: Secrets | None) -> dict[str, Any]:
         """A config as a client sees it: without its token and credentials, which are never given back."""
         config: dict[str, Any] = {"id": webhook.config_id, "taskId": webhook.ref.task_id, "url": webhook.url}
-        if secrets.scheme:
+        if secrets and secrets.scheme:
             config["authentication"] = {"scheme": secrets.scheme}
         return {"tenant": webhook.ref.tenant, **config} if webhook.ref.tenant else config
 
     def _end(self, header: Header) -> int:
         beyond = self._log.read(header.ref, after=header.end)
         return beyond[-1].number if beyond else header.end
+
+
+def may_be_id(config_id: str) -> bool:
+    """False for what is no webhook's id, and never gets as far as a key."""
+    return len(config_id) <= MAX_CONFIG_ID and bool(_CONFIG_ID.fullmatch(config_id))
 
 
 def too_many(limit: int, path: str) -> InvalidParamsError:

@@ -27,8 +27,8 @@ class SendMessage:
     """Makes a task of a message, or gives a message to a task that waits for one.
 
     The same send a second time changes nothing and is answered with the task as it stands. The answer is given after
-    everything it names is stored. A blocking call returns when the task has ended or waits for the client, and after
-    ``Limits.blocking_seconds`` at the latest, with the Task as it stands then.
+    everything it names is stored. A blocking call returns when the task has ended or waits for the client, and
+    ``Limits.blocking_seconds`` after it came in at the latest, with the Task as it stands then.
 
     Raises:
         TaskNotFoundError: taskId names no task of the caller's.
@@ -56,6 +56,7 @@ class SendMessage:
         self._follow_ups = FollowUps(log, clock, ids)
 
     async def __call__(self, call: Call, request: SendMessageRequest) -> dict[str, Any]:
+        give_up = self._clock.now() + round(self._limits.blocking_seconds * 1000)
         message = request.message.wire()
         settings = request.configuration or SendMessageConfiguration()
         key = idempotency_key(request.metadata, request.message.metadata)
@@ -76,13 +77,15 @@ class SendMessage:
 
         entries = None
         if message.get("taskId"):
+            if wish:  # a message mustn't be taken by a call that then fails
+                self._registrar.check_room(wish, call.task(message["taskId"]))
             header = self._follow_ups.take(call, message, identity, body)
             if wish:
                 self._registrar.ensure(wish, header)
         else:
             header, entries = self._new_tasks.make(call, message, identity, body, wish)
         if not settings.return_immediately:
-            waiting.settled(self._log, self._clock, header, self._limits.blocking_seconds)
+            waiting.settled(self._log, self._clock, header, give_up)
             entries = None
         return {"task": view.task(header.ref, entries or self._log.read(header.ref), settings.history_length)}
 

@@ -10,9 +10,8 @@ LONGEST_PAUSE = 1.0
 GROWTH = 1.5
 
 
-def settled(log: TaskLog, clock: Clock, header: Header, seconds: float) -> None:
-    """Return when the task is in a terminal or interrupted state, or when ``seconds`` have passed."""
-    give_up = clock.now() + round(seconds * 1000)
+def settled(log: TaskLog, clock: Clock, header: Header, give_up: int) -> None:
+    """Return when the task is in a terminal or interrupted state, or when it is ``give_up`` (ms since 1970)."""
     pause = FIRST_PAUSE
     seen: Header | None = header
     while seen is not None and not seen.terminal and not seen.interrupted:
