@@ -57,3 +57,11 @@ def test_a_deleted_webhook_is_not_due(store: Store) -> None:
     store.webhooks.put(webhook)
     store.webhooks.delete(webhook.ref, webhook.config_id)
     assert list(store.index.due(START)) == []
+
+
+def test_the_longest_due_comes_first_over_all_shards(store: Store) -> None:
+    for number in range(40):
+        ref = a_ref(f"task{number:022d}")
+        assert store.log.create(a_header(ref=ref, due_at=START + (number * 7) % 40), message_entry(), None)
+
+    assert [due.due_at - START for due in store.index.due(START + 40)] == list(range(40))

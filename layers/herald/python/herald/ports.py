@@ -88,7 +88,7 @@ class Webhooks(Protocol):
 
 class DueIndex(Protocol):
     def due(self, now: int) -> Iterable[Due]:
-        """What must be looked at by ``now``, over all shards; eventually consistent: callers read the item itself."""
+        """What must be looked at by ``now``, the earliest first; eventually consistent: callers read the item."""
 
 
 @dataclass(frozen=True, slots=True)
