@@ -24,7 +24,7 @@ LAYERS = {
     "SendWebhooksFunction": ["DependenciesLayer", "HeraldLayer"],
     "SweepFunction": ["DependenciesLayer", "HeraldLayer"],
 }
-EVERYBODYS = {"AWS_ENDPOINT_URL", "POWERTOOLS_SERVICE_NAME", "POWERTOOLS_METRICS_NAMESPACE"}
+EVERYBODYS = {"AWS_ENDPOINT_URL"}
 
 Select = Callable[[str], dict[str, Any]]
 

@@ -12,7 +12,7 @@ Select = Callable[[str], dict[str, Any]]
 LOG = {"logs:CreateLogStream", "logs:PutLogEvents"}
 STREAM = {"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}
 READ = {"dynamodb:GetItem", "dynamodb:Query"}
-APPEND = READ | {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem"}
+APPEND = READ | {"dynamodb:PutItem", "dynamodb:UpdateItem"}
 
 # Role -> everything that it may do (tracing aside, which all functions share).
 MAY = {

@@ -45,7 +45,6 @@ def test_the_defaults_of_the_api() -> None:
         "webhook_allow": "",
         "webhook_timeout": 15.0,
         "public_url": "",
-        "turn_seconds": 3600,
         "auth_mode": "iam",
         "idempotent_send": "message",
         "blocking_seconds": 25.0,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
-
-T = TypeVar("T", bound="Settings")
 
 Required = Annotated[str, StringConstraints(min_length=1)]
 Arn = Annotated[str, StringConstraints(pattern=r"^arn:[^:]+:")]
@@ -54,6 +52,9 @@ def variable(name: str) -> str:
 
 class _Table(Settings):
     table: Required = Field(description="the name of the Tasks table")
+
+
+class _Log(_Table):
     bucket: Required = Field(description="the name of the bucket for large bodies")
 
 
@@ -65,11 +66,14 @@ class _StateMachine(Settings):
     state_machine_arn: Arn = Field(description="the ARN of the task worker's state machine")
 
 
-class _Sealing(Settings):
+class _Receivers(Settings):
     sealing_secret: Arn = Field(description="the ARN of the sealing secret")
     webhook_allow: str = Field(
         default="",
         description="a comma list of host, host:port, host:* and CIDR blocks that webhooks may point at, or nothing",
+    )
+    webhook_timeout: float = Field(
+        default=15, ge=5, le=30, description="how long a receiver may take, seconds (5 to 30)"
     )
 
 
@@ -77,27 +81,18 @@ class _Signing(Settings):
     signing_secret: Arn = Field(description="the ARN of the signing secret")
 
 
-class _PublicUrl(Settings):
+class _Turn(Settings):
+    turn_seconds: int = Field(default=3600, ge=1, description="how long a turn may take, whole seconds (1 or more)")
+
+
+class ApiSettings(_Log, _StateMachine, _Receivers):
+    """Of the function ``api``."""
+
     public_url: str = Field(
         default="",
         pattern=r"^(https?://\S+)?$",
         description="the public base URL (it may hold {apiId}, {stage}, {region}), or nothing for API Gateway's",
     )
-
-
-class _Turn(Settings):
-    turn_seconds: int = Field(default=3600, ge=1, description="how long a turn may take, whole seconds (1 or more)")
-
-
-class _Receivers(Settings):
-    webhook_timeout: float = Field(
-        default=15, ge=5, le=30, description="how long a receiver may take, seconds (5 to 30)"
-    )
-
-
-class ApiSettings(_Table, _StateMachine, _Sealing, _Receivers, _PublicUrl, _Turn):
-    """Of the function ``api``."""
-
     auth_mode: Literal["iam", "none"] = Field(default="iam", description="iam or none")
     idempotent_send: Literal["message", "key", "off"] = Field(default="message", description="message, key or off")
     blocking_seconds: float = Field(
@@ -113,7 +108,7 @@ class ApiSettings(_Table, _StateMachine, _Sealing, _Receivers, _PublicUrl, _Turn
     )
 
 
-class PublishKeysSettings(_Signing, _PublicUrl):
+class PublishKeysSettings(_Signing):
     """Of the function ``publish_keys``."""
 
 
@@ -121,7 +116,7 @@ class StartWorkerSettings(_StateMachine):
     """Of the function ``start_worker``."""
 
 
-class RunAgentSettings(_Table, _Turn):
+class RunAgentSettings(_Log, _Turn):
     """Of the function ``run_agent``."""
 
     agent: str = Field(
@@ -135,9 +130,9 @@ class RingWebhooksSettings(_Table, _Queue):
     """Of the function ``ring_webhooks``."""
 
 
-class SendWebhooksSettings(_Table, _Queue, _Sealing, _Signing, _Receivers):
+class SendWebhooksSettings(_Log, _Queue, _Receivers, _Signing):
     """Of the function ``send_webhooks``."""
 
 
-class SweepSettings(_Table, _Queue, _StateMachine, _Turn):
+class SweepSettings(_Log, _Queue, _StateMachine, _Turn):
     """Of the function ``sweep``."""
