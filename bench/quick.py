@@ -39,8 +39,6 @@ ENVIRONMENT = {
     "AWS_SECRET_ACCESS_KEY": "bench",
     "AWS_DEFAULT_REGION": "eu-central-1",
     "AWS_REGION": "eu-central-1",
-    "POWERTOOLS_SERVICE_NAME": "bench",
-    "POWERTOOLS_METRICS_NAMESPACE": "Herald",
     "POWERTOOLS_LOG_LEVEL": "WARNING",
     "HERALD_TABLE": "tasks",
     "HERALD_BUCKET": "bodies",
@@ -87,7 +85,6 @@ def row(what: str, figure: str, mark: str = "") -> None:
 
 def log_items(count: int) -> list[dict[str, Any]]:
     """The LOG items of a task with a message, a run, artifact chunks of 500 characters, and a final status."""
-
     ref = a_ref("mfrggzdfmztwq2lknnwg23tpoa", tenant="", owner="anonymous")
     ids = {"taskId": ref.task_id, "contextId": "c"}
     message = {**ids, "messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}
@@ -113,7 +110,6 @@ def log_items(count: int) -> list[dict[str, Any]]:
 
 def api_calls(url: str, entries: list[dict[str, Any]]) -> None:
     """SendMessage and GetTask through the function's handler, a bare boto3 call of the same bytes, and a2a-sdk."""
-
     handler = app("api").handler
     number = 0
 
@@ -220,7 +216,6 @@ def imports() -> None:
 
 
 def notifications() -> None:
-
     with world() as url:
         os.environ["AWS_ENDPOINT_URL"] = url
         figure = per_core(app("send_webhooks").handler)
@@ -229,7 +224,6 @@ def notifications() -> None:
 
 
 def costs() -> None:
-
     print("\nOne task with 4 updates and one webhook, counted from the real calls")
     for what, figure in task_cost.table():
         print(f"  {what:<34}{figure}")

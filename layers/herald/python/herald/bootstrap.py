@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from random import random
 from typing import TYPE_CHECKING
 
 from herald.adapters.aws import AwsClients
@@ -146,8 +148,6 @@ def start_worker(platform: Platform) -> WorkerLauncher:
 
 def run_agent(platform: Platform) -> Worker:
     """What the function ``run_agent`` runs. The agent is loaded with the first turn, so a failure is that call's."""
-    from functools import cache
-
     from herald.worker.loading import load_agent
     from herald.worker.turns import Worker
 
@@ -189,8 +189,6 @@ def ring_webhooks(platform: Platform) -> Ringer:
 
 def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
     """What the function ``send_webhooks`` runs."""
-    from random import random
-
     from herald.adapters.http import PinnedTransport, SystemResolver
     from herald.delivery.attempt import Sender
     from herald.delivery.cursor import Delivery
