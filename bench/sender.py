@@ -39,12 +39,7 @@ def world() -> Iterator[str]:
     entry = Entry(
         NUMBER, "status", json.dumps({"statusUpdate": update}), 1_767_225_600_000, "w", 0, 1, TaskState.COMPLETED
     )
-    secret = {
-        "SecretString": "s" * 64,
-        "VersionId": "0" * 36,
-        "VersionStages": ["AWSCURRENT"],
-        "CreatedDate": 1_767_225_600,
-    }
+    secret = {"SecretString": "s" * 64, "VersionId": "0" * 36}
     with stub({}) as receiver:
         webhook = Webhook(
             ref=a_ref(),
@@ -84,10 +79,7 @@ def per_core(handler: Callable[[Any, Any], Any], doorbells: int = 300) -> float:
         if handler(event, _Context()) != {"batchItemFailures": []}:
             raise SystemExit("send_webhooks didn't deliver: see its log line")
 
-    with (
-        Path(os.devnull).open("w") as nowhere,
-        redirect_stdout(nowhere),
-    ):  # metrics are text, paid for too
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):  # metrics are text, paid for too
         for _ in range(20):
             answer()
         begun = time.process_time()

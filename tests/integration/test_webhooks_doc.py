@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from builders.deliveries import URL, Road
+from fakes.secret_versions import FakeVersion, FakeVersions
 from fakes.world import Post
 from herald.delivery import retry
 from herald.delivery.signing import SigningKeys
@@ -22,22 +23,6 @@ from herald.webhooks import Reason
 
 DOC = (Path(__file__).parents[2] / "docs/webhooks.md").read_text()
 JWKS_URL = "https://agent.example/.well-known/jwks.json"
-
-
-class Version:
-    def __init__(self, version_id: str) -> None:
-        self.version_id, self.text = version_id, "the signing secret"
-
-
-class Versions:
-    def __init__(self, version_id: str) -> None:
-        self._version = Version(version_id)
-
-    def stage(self, stage: str) -> Version | None:
-        return self._version if stage == "AWSCURRENT" else None
-
-    def all(self) -> list[Version]:
-        return [self._version]
 
 
 def sent(keys: SigningKeys) -> list[Post]:
@@ -56,7 +41,7 @@ def sent(keys: SigningKeys) -> list[Post]:
 @pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> list[SigningKeys]:
     """What the JWKS address answers: the keys in this list."""
-    published: list[SigningKeys] = [SigningKeys(Versions("v-1"))]
+    published: list[SigningKeys] = [SigningKeys(FakeVersions())]
 
     def urlopen(url: str, timeout: float) -> io.BytesIO:
         assert url == JWKS_URL
@@ -112,7 +97,7 @@ def test_the_receiver_refuses_what_was_changed(published: list[SigningKeys]) -> 
 def test_the_receiver_loads_a_new_key_once_a_minute_at_most(published: list[SigningKeys]) -> None:
     names, post = receiver()
     run(post(sent(published[0])[0]))
-    new = SigningKeys(Versions("v-2"))
+    new = SigningKeys(FakeVersions(FakeVersion("v-2")))
     one = sent(new)[0]
 
     published.insert(0, new)

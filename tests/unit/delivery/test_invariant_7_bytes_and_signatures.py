@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from builders.deliveries import URL, Road
 from builders.records import a_ref, status_entry
 from fakes.clock import START
+from fakes.secret_versions import FakeVersions
 from herald.delivery.signing import SigningKeys
 from herald.log import fold
 from herald.protocol import codec
@@ -19,18 +20,6 @@ from herald.records import Entry, Secrets
 from herald.webhooks import verify
 
 SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
-
-
-class Version:
-    version_id, text = "v-1", "the signing secret"
-
-
-class Versions:
-    def stage(self, stage: str) -> Version | None:
-        return Version() if stage == "AWSCURRENT" else None
-
-    def all(self) -> list[Version]:
-        return [Version()]
 
 
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -54,7 +43,7 @@ def entry(number: int, data: object) -> Entry:
     data=st.lists(json_values, min_size=1, max_size=3), failures=st.lists(st.sampled_from([500, 429, 302]), max_size=4)
 )
 def test_whatever_the_task_holds_each_attempt_is_signed_as_it_is_sent(data: list[object], failures: list[int]) -> None:
-    keys = SigningKeys(Versions())
+    keys = SigningKeys(FakeVersions())
     jwks = {"keys": [key.jwk for key in keys.public("acme")]}
     road = Road(signer=keys)
     road.register(snapshot_due=True, secrets=Secrets(token=SECRET))

@@ -10,13 +10,14 @@ import io
 import logging
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from builders.deliveries import Road
 from builders.events import LambdaContext, queue_event, rest_event, stream_of
 from builders.records import KEY, a_ref, status_entry
+from fakes.secret_versions import FakeVersion, FakeVersions
 from fakes.world import answer
 from herald.delivery.attempt import open_secrets
 from herald.delivery.signing import SigningKeys
@@ -35,21 +36,7 @@ TOKEN, CREDENTIALS, QUERY, SIGNING, BODY = (
 HMAC = "whsec_" + base64.b64encode(b"plantedplantedplantedplanted").decode()
 URL = f"https://client.example/hook?key={QUERY}"
 PLANTED = (TOKEN, CREDENTIALS, QUERY, SIGNING, BODY, HMAC, HMAC.removeprefix("whsec_"), "plantedplanted")
-
-
-class Version:
-    version_id, text = "v-1", SIGNING
-
-    def __repr__(self) -> str:
-        return "Version()"
-
-
-class Versions:
-    def stage(self, stage: str) -> Version | None:
-        return Version() if stage == "AWSCURRENT" else None
-
-    def all(self) -> list[Version]:
-        return [Version()]
+SECRET = FakeVersion(text=SIGNING)
 
 
 class Output:
@@ -78,7 +65,7 @@ def output(
 
 
 def road_with(secrets: Secrets, watch: send_webhooks.DeliveryWatch) -> Road:
-    road = Road(signer=SigningKeys(Versions()), watch=watch)
+    road = Road(signer=SigningKeys(FakeVersions(SECRET)), watch=watch)
     road.register(url=URL, secrets=secrets)
     road.store(status_entry(1, text=BODY))
     return road
@@ -148,14 +135,14 @@ def test_no_variable_makes_ring_webhooks_write_its_event(output: Output, monkeyp
 
 
 def test_publish_keys_writes_no_secret(output: Output) -> None:
-    class Failing(Versions):
-        def all(self) -> list[Version]:
+    class Failing(FakeVersions):
+        def all(self) -> NoReturn:
             raise Unavailable("GetSecretValue: Throttled")
 
     event = rest_event("GET", "/.well-known/jwks.json")
     answers = [
         publish_keys.handler_for(SigningKeys(versions))(event, LambdaContext())  # type: ignore[arg-type]
-        for versions in (Versions(), Failing())
+        for versions in (FakeVersions(SECRET), Failing())
     ]
 
     text = output.text() + repr(answers)
@@ -164,7 +151,7 @@ def test_publish_keys_writes_no_secret(output: Output) -> None:
 
 def test_no_representation_holds_a_secret() -> None:
     road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), send_webhooks.DeliveryWatch())
-    keys = SigningKeys(Versions())
+    keys = SigningKeys(FakeVersions(SECRET))
     keys.sign("acme", "id", 1, b"")
     shown: list[Any] = [
         road.webhook(),

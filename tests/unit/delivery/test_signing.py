@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
@@ -11,29 +10,15 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from standardwebhooks import Webhook as StandardWebhook
 
+from fakes.secret_versions import FakeVersion, FakeVersions
 from herald.delivery.signing import PublicKey, SigningKeys, hmac_key, sign_v1
 
 BODY = '{"task":{"id":"é"}}'.encode()
 
 
-@dataclass(frozen=True)
-class Version:
-    version_id: str
-    text: str
-
-
-class Versions:
-    def __init__(self, **stages: Version) -> None:
-        self.stages = stages
-
-    def stage(self, stage: str) -> Version | None:
-        return self.stages.get(stage)
-
-    def all(self) -> list[Version]:
-        return [found for stage in ("AWSCURRENT", "AWSPENDING", "AWSPREVIOUS") if (found := self.stages.get(stage))]
-
-
-OLD, NEW, NEXT = Version("v-1", "old secret"), Version("v-2", "new secret"), Version("v-3", "next secret")
+OLD = FakeVersion("v-1", "old secret")
+NEW = FakeVersion("v-2", "new secret")
+NEXT = FakeVersion("v-3", "next secret")
 
 
 def checks(signature: str, key: PublicKey, content: bytes) -> bool:
@@ -47,7 +32,7 @@ def checks(signature: str, key: PublicKey, content: bytes) -> bool:
 
 
 def test_v1a_signs_id_timestamp_and_body_with_the_tenants_key() -> None:
-    keys = SigningKeys(Versions(AWSCURRENT=NEW))
+    keys = SigningKeys(FakeVersions(NEW))
 
     [signature] = keys.sign("acme", "msg_k_000000000001", 1_767_225_600, BODY)
 
@@ -59,14 +44,14 @@ def test_v1a_signs_id_timestamp_and_body_with_the_tenants_key() -> None:
 
 
 def test_tenant_and_version_make_the_key_and_nothing_else_does() -> None:
-    keys = SigningKeys(Versions(AWSCURRENT=NEW))
+    keys = SigningKeys(FakeVersions(NEW))
 
-    assert keys.public("acme") == SigningKeys(Versions(AWSCURRENT=NEW)).public("acme")
-    assert keys.public("acme") != SigningKeys(Versions(AWSCURRENT=Version("v-9", NEW.text))).public("acme")
-    assert keys.public("acme") != SigningKeys(Versions(AWSCURRENT=Version(NEW.version_id, "x"))).public("acme")
+    assert keys.public("acme") == SigningKeys(FakeVersions(NEW)).public("acme")
+    assert keys.public("acme") != SigningKeys(FakeVersions(FakeVersion("v-9", NEW.text))).public("acme")
+    assert keys.public("acme") != SigningKeys(FakeVersions(FakeVersion(NEW.version_id, "x"))).public("acme")
     # "a" + "b1" and "ab" + "1" must not run together.
     joined = {
-        SigningKeys(Versions(AWSCURRENT=Version(version, "s"))).public(tenant)[0]
+        SigningKeys(FakeVersions(FakeVersion(version, "s"))).public(tenant)[0]
         for tenant, version in (("a", "b1"), ("ab", "1"), ('a","b', "1"), ("", "ab1"))
     }
     assert len(joined) == 4
@@ -74,13 +59,13 @@ def test_tenant_and_version_make_the_key_and_nothing_else_does() -> None:
 
 def test_a_derived_key_stays_the_same_over_releases() -> None:
     # Receivers pin keys: HKDF-SHA256 of the secret, no salt, info '["herald/webhook/v1a", "acme", "v"]', as the seed.
-    [key] = SigningKeys(Versions(AWSCURRENT=Version("v", "secret"))).public("acme")
+    [key] = SigningKeys(FakeVersions(FakeVersion("v", "secret"))).public("acme")
 
     assert key.raw.hex() == "bc919c76452493ae7bbf4bda1ef8c6ffa95c174c13ed1f402554c34dec2e1818"
 
 
 def test_around_a_rotation_the_newest_key_signs_first_and_the_previous_one_too() -> None:
-    keys = SigningKeys(Versions(AWSCURRENT=NEW, AWSPENDING=NEXT, AWSPREVIOUS=OLD))
+    keys = SigningKeys(FakeVersions(NEW, pending=NEXT, previous=OLD))
 
     first, second = keys.sign("acme", "id", 1, BODY)
 
@@ -88,16 +73,16 @@ def test_around_a_rotation_the_newest_key_signs_first_and_the_previous_one_too()
     assert checks(first, current, b"id.1." + BODY)
     assert checks(second, previous, b"id.1." + BODY)
     assert not checks(first, pending, b"id.1." + BODY)
-    assert SigningKeys(Versions(AWSCURRENT=OLD)).public("acme") == [previous]
+    assert SigningKeys(FakeVersions(OLD)).public("acme") == [previous]
 
 
 def test_one_version_in_two_stages_signs_once() -> None:
-    assert len(SigningKeys(Versions(AWSCURRENT=NEW, AWSPREVIOUS=NEW)).sign("acme", "id", 1, BODY)) == 1
+    assert len(SigningKeys(FakeVersions(NEW, previous=NEW)).sign("acme", "id", 1, BODY)) == 1
 
 
 def test_a_secret_without_a_current_version_is_a_fault_of_ours() -> None:
     with pytest.raises(LookupError):
-        SigningKeys(Versions()).sign("acme", "id", 1, BODY)
+        SigningKeys(FakeVersions(None)).sign("acme", "id", 1, BODY)
 
 
 def test_a_jwk_is_okp_ed25519_with_the_thumbprint_of_rfc_7638_as_its_id() -> None:

@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from builders.events import LambdaContext, rest_event
+from fakes.secret_versions import FakeVersion, FakeVersions
 from herald.delivery.signing import SigningKeys
 from herald.entrypoints.publish_keys import handler_for
 from herald.ports import Unavailable
 from herald.webhooks import keys_from_jwks
 
 
-class Version:
-    def __init__(self, version_id: str) -> None:
-        self.version_id = version_id
-        self.text = f"secret of {version_id}"
-
-
-class Versions:
-    def __init__(self, *ids: str) -> None:
-        self.ids = ids
-
-    def stage(self, stage: str) -> Version | None:
-        return Version(self.ids[0])
-
-    def all(self) -> list[Version]:
-        if not self.ids:
-            raise Unavailable("GetSecretValue: s3cret")
-        return [Version(version_id) for version_id in self.ids]
+class Unreadable(FakeVersions):
+    def all(self) -> NoReturn:
+        raise Unavailable("GetSecretValue: s3cret")
 
 
 def get(*ids: str, tenant: str | None = None, method: str = "GET", **headers: str) -> dict[str, Any]:
+    """The answer while the secret has these versions: current, pending, previous; with none it can't be read."""
     path = "/.well-known/jwks.json" if tenant is None else f"/{tenant}/.well-known/jwks.json"
     event = rest_event(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     event["pathParameters"] = None if tenant is None else {"tenant": tenant}
-    answer: dict[str, Any] = handler_for(SigningKeys(Versions(*ids)))(event, LambdaContext())  # type: ignore[arg-type]
+    stages = zip(("current", "pending", "previous"), ids, strict=False)
+    versions = FakeVersions(**{stage: FakeVersion(found, f"secret of {found}") for stage, found in stages})
+    keys = SigningKeys(versions if ids else Unreadable())
+    answer: dict[str, Any] = handler_for(keys)(event, LambdaContext())  # type: ignore[arg-type]
     return answer
 
 

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from builders.deliveries import Road
 from fakes.clock import START
+from fakes.secret_versions import FakeVersions
 from herald import webhooks
 from herald.delivery.signing import SigningKeys
 from herald.records import Secrets
 
 
-class Version:
-    version_id, text = "v-1", "the signing secret"
-
-
-class Versions:
-    def stage(self, stage: str) -> Version | None:
-        return Version() if stage == "AWSCURRENT" else None
-
-    def all(self) -> list[Version]:
-        return [Version()]
-
-
 def test_each_notification_of_a_task_verifies_with_the_published_keys_and_with_the_clients_secret() -> None:
-    keys = SigningKeys(Versions())
+    keys = SigningKeys(FakeVersions())
     secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
     road = Road(signer=keys)
     road.register(snapshot_due=True, secrets=Secrets(token=secret))

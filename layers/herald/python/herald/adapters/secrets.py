@@ -7,7 +7,7 @@ import binascii
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 from cryptography.exceptions import InvalidTag
@@ -16,12 +16,12 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from herald.adapters.aws import call, code_of
+from herald.delivery.signing import Stage
 from herald.ports import Clock
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
 
-Stage = Literal["AWSCURRENT", "AWSPENDING", "AWSPREVIOUS"]
 STAGES: tuple[Stage, ...] = ("AWSCURRENT", "AWSPENDING", "AWSPREVIOUS")
 
 FRESH_MS = 5 * 60_000
@@ -35,7 +35,6 @@ class SecretVersion:
     """One version of a secret. ``text`` is the secret string; the representation doesn't show it."""
 
     version_id: str
-    created_at: int  # ms
     text: str = field(repr=False)
 
 
@@ -98,9 +97,7 @@ class SecretVersions:
             if code_of(error) == "ResourceNotFoundException":
                 return None
             raise
-        found = SecretVersion(
-            answer["VersionId"], int(answer["CreatedDate"].timestamp() * 1000), answer["SecretString"]
-        )
+        found = SecretVersion(answer["VersionId"], answer["SecretString"])
         self._versions[found.version_id] = found
         return found
 

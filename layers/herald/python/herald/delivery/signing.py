@@ -23,7 +23,6 @@ HMAC_PREFIX = "whsec_"
 HMAC_BYTES = range(24, 65)
 MAX_KEYS = 1_024  # derived keys kept per process
 
-
 Stage = Literal["AWSCURRENT", "AWSPENDING", "AWSPREVIOUS"]
 
 
@@ -38,6 +37,9 @@ class Version(Protocol):
 
 
 class Versions(Protocol):
+    def current(self) -> Version:
+        """The version to sign with. Raises LookupError when the secret has none, and Unavailable."""
+
     def stage(self, stage: Stage) -> Version | None:
         """The version in a stage. Raises Unavailable."""
 
@@ -89,9 +91,7 @@ class SigningKeys:
             Unavailable: the secret can't be read.
             LookupError: it has no current version.
         """
-        current, previous = self._versions.stage("AWSCURRENT"), self._versions.stage("AWSPREVIOUS")
-        if current is None:
-            raise LookupError("the signing secret has no current version")
+        current, previous = self._versions.current(), self._versions.stage("AWSPREVIOUS")
         signing = [current]
         if previous is not None and previous.version_id != current.version_id:
             signing.append(previous)
