@@ -111,13 +111,13 @@ class FakeLauncher(Faults):
     def stopped(self) -> list[tuple[TaskRef, int]]:
         return [(ref, turn) for (ref, turn, _), state in self.executions.items() if state == "stopped"]
 
-    def start(self, ref: TaskRef, turn: int, created_at: int) -> None:
+    def start(self, ref: TaskRef, turn: int, opened_at: int) -> None:
         with self._call("start"):
-            self.executions.setdefault((ref, turn, created_at // 1000), "running")
+            self.executions.setdefault((ref, turn, opened_at // 1000), "running")
 
-    def stop(self, ref: TaskRef, turn: int, created_at: int) -> None:
+    def stop(self, ref: TaskRef, turn: int, opened_at: int) -> None:
         with self._call("stop"):
-            name = (ref, turn, created_at // 1000)
+            name = (ref, turn, opened_at // 1000)
             if name in self.executions:
                 self.executions[name] = "stopped"
 

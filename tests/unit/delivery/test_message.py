@@ -22,7 +22,6 @@ def test_an_update_is_sent_as_the_very_text_that_is_stored() -> None:
     assert notification.body == ODD.encode()
     assert (notification.number, notification.at, notification.traceparent) == (3, 7, "00-a-b-01")
     assert not notification.ends_task
-    assert not notification.snapshot
 
 
 def test_a_terminal_status_ends_the_task() -> None:
@@ -55,7 +54,6 @@ def test_a_snapshot_is_the_fold_of_the_log_and_equal_each_time() -> None:
     assert task["artifacts"] == [{"artifactId": "a1", "parts": [{"text": "a"}, {"text": "b"}]}]
     assert [one["messageId"] for one in task["history"]] == ["m1"]
     assert notification.number == 4
-    assert notification.snapshot
 
 
 def test_a_snapshot_is_compact_raw_utf_8() -> None:

@@ -108,12 +108,12 @@ class Doorbells(Protocol):
 
 
 class WorkerLauncher(Protocol):
-    """``created_at`` is the ``at`` of the message entry that opened the turn; its second is in the execution's name."""
+    """``opened_at`` is the ``at`` of the message entry that opened the turn; its second is in the execution's name."""
 
-    def start(self, ref: TaskRef, turn: int, created_at: int) -> None:
+    def start(self, ref: TaskRef, turn: int, opened_at: int) -> None:
         """Start the execution of a turn; one that was started before is done."""
 
-    def stop(self, ref: TaskRef, turn: int, created_at: int) -> None:
+    def stop(self, ref: TaskRef, turn: int, opened_at: int) -> None:
         """Stop the execution of a turn if it runs; nothing if it doesn't."""
 
 

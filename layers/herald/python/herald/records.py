@@ -14,6 +14,8 @@ from herald.protocol.states import INTERRUPTED, TERMINAL, TaskState
 
 Kind = Literal["message", "run", "status", "artifact"]
 
+HOUR_MS = 3_600_000
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -105,6 +107,15 @@ class TakenSend:
     content_hash: str
 
 
+@dataclass(frozen=True, slots=True)
+class Doorbell:
+    """What is queued: which webhook to look at. It carries no notification; losing or doubling one is harmless."""
+
+    ref: TaskRef
+    config_id: str
+    key: str
+
+
 class WebhookState(StrEnum):
     ACTIVE = "active"
     FAILING = "failing"
@@ -138,10 +149,20 @@ class Webhook:
     wire: str = "1.0"
 
     @property
+    def doorbell(self) -> Doorbell:
+        """What is rung for it."""
+        return Doorbell(self.ref, self.config_id, self.key)
+
+    @property
     def place(self) -> str:
         """What its sealed secrets are bound to. The URL is part of it: a changed URL is never shown them."""
         ref = self.ref
         return json.dumps([ref.tenant, ref.owner, ref.task_id, self.config_id, self.key, self.url])
+
+
+def next_hour(now: int) -> int:
+    """When sweep looks at an active webhook: rounded, so that moving a cursor rarely writes the due index."""
+    return (now // HOUR_MS + 1) * HOUR_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +198,6 @@ class Attempt:
     milliseconds: int
     head: str = field(repr=False)  # head of the response, at most 4 KiB; "" for a refused target
     at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Doorbell:
-    """What is queued: which webhook to look at. It carries no notification; losing or doubling one is harmless."""
-
-    ref: TaskRef
-    config_id: str
-    key: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
 
-def execution_name(ref: TaskRef, turn: int, created_at: int) -> str:
+def execution_name(ref: TaskRef, turn: int, opened_at: int) -> str:
     """``<taskId>-<turn>-<second>``: the same turn has the same name, which stays taken for 90 days."""
-    return f"{ref.task_id}-{turn}-{created_at // 1000}"
+    return f"{ref.task_id}-{turn}-{opened_at // 1000}"
 
 
 def execution_input(ref: TaskRef, turn: int) -> str:
@@ -36,24 +36,24 @@ class StepFunctionsLauncher:
         self._client = client
         self._arn = state_machine_arn
 
-    def start(self, ref: TaskRef, turn: int, created_at: int) -> None:
+    def start(self, ref: TaskRef, turn: int, opened_at: int) -> None:
         try:
             call(
                 self._client().start_execution,
                 stateMachineArn=self._arn,
-                name=execution_name(ref, turn, created_at),
+                name=execution_name(ref, turn, opened_at),
                 input=execution_input(ref, turn),
             )
         except ClientError as error:
             if code_of(error) != "ExecutionAlreadyExists":
                 raise
 
-    def stop(self, ref: TaskRef, turn: int, created_at: int) -> None:
+    def stop(self, ref: TaskRef, turn: int, opened_at: int) -> None:
         machine = self._arn.replace(":stateMachine:", ":execution:", 1)
         try:
             call(
                 self._client().stop_execution,
-                executionArn=f"{machine}:{execution_name(ref, turn, created_at)}",
+                executionArn=f"{machine}:{execution_name(ref, turn, opened_at)}",
                 cause="the task was canceled",
             )
         except ClientError as error:

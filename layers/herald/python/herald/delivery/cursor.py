@@ -18,7 +18,7 @@ from herald.delivery.attempt import Sender
 from herald.delivery.message import Notification
 from herald.delivery.retry import GiveUp, Outcome
 from herald.ports import Clock, Doorbells, Ids, Ring, TaskLog, Unavailable, Webhooks
-from herald.records import Attempt, Doorbell, Entry, TaskRef, Webhook, WebhookState
+from herald.records import Attempt, Doorbell, Entry, TaskRef, Webhook, WebhookState, next_hour
 
 PAGE = 25  # entries read at once: their bodies are held in memory
 LEAST_SECONDS = 30.0  # with less time left a fresh doorbell takes over
@@ -26,7 +26,6 @@ LONGEST_HIDE = 600  # seconds; a longer wait is left to the due index
 MOST_RECEIVES = 500  # a doorbell that came back so often is dropped, long before the dead-letter queue takes it
 EARLY_MS = 1_000  # a hidden doorbell may be back that much before its time
 HIDDEN_GRACE_MS = 60_000  # the due index rings so much after a hidden doorbell should have been back
-HOUR_MS = 3_600_000
 DRAINING_MS = 300_000
 
 
@@ -126,7 +125,7 @@ class Delivery:
         header = self.log.header(webhook.ref)
         if header is None or (header.terminal and header.status_number <= webhook.cursor):
             return None
-        return _next_hour(now)
+        return next_hour(now)
 
     def _failed(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> Webhook:
         """Record a failed attempt; what the webhook becomes by it."""
@@ -222,7 +221,7 @@ def _advanced(webhook: Webhook, notification: Notification, outcome: Outcome, no
     elif not notification.ends_task:
         # A webhook that failed stays failing until its log is drained.
         state = webhook.state
-        due_at = _soon(now) if state is WebhookState.FAILING else _next_hour(now)
+        due_at = _soon(now) if state is WebhookState.FAILING else next_hour(now)
     return replace(
         webhook,
         cursor=notification.number,
@@ -237,11 +236,6 @@ def _advanced(webhook: Webhook, notification: Notification, outcome: Outcome, no
         first_success_at=webhook.first_success_at or now,
         last_success_at=now,
     )
-
-
-def _next_hour(now: int) -> int:
-    """Rounded, so that moving a cursor rarely writes the due index."""
-    return (now // HOUR_MS + 1) * HOUR_MS
 
 
 def _soon(now: int) -> int:

@@ -26,7 +26,6 @@ class Notification:
     body: bytes = field(repr=False)
     at: int  # when the entry was stored
     ends_task: bool
-    snapshot: bool = False
     traceparent: str = ""
 
 
@@ -56,7 +55,6 @@ def of_snapshot(ref: TaskRef, entries: Sequence[Entry]) -> Notification:
         body,
         last.at,
         ends_task=any(entry.ends_task for entry in entries),
-        snapshot=True,
         traceparent=last.traceparent,
     )
 

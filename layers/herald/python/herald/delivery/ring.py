@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from herald.ports import Doorbells, Ring, Webhooks
-from herald.records import Doorbell, TaskRef, Webhook, WebhookState
+from herald.records import TaskRef, WebhookState
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,8 @@ class Ringer:
             Unavailable: the table doesn't answer.
         """
         return [
-            _ring(webhook, max(number, webhook.snapshot))
+            Ring(webhook.doorbell, f"{webhook.key}-{max(number, webhook.snapshot)}")
             for ref, number in changed.items()
             for webhook in self.webhooks.list(ref)
             if webhook.state is WebhookState.ACTIVE and (webhook.snapshot_due or webhook.cursor < number)
         ]
-
-
-def _ring(webhook: Webhook, number: int) -> Ring:
-    doorbell = Doorbell(webhook.ref, webhook.config_id, webhook.key)
-    return Ring(doorbell, f"{webhook.key}-{number}")

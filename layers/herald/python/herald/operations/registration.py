@@ -20,7 +20,7 @@ from herald.ports import Clock, Ids, Sealer, TaskLog, Webhooks
 from herald.protocol import codec
 from herald.protocol.errors import InvalidParamsError, PushNotificationNotSupportedError, invalid
 from herald.protocol.model import TaskPushNotificationConfig
-from herald.records import Header, Secrets, TaskRef, Webhook
+from herald.records import Header, Secrets, TaskRef, Webhook, next_hour
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,6 @@ MAX_SECRET = 4_096
 MAX_CONFIG_ID = 128
 HMAC_PREFIX = "whsec_"
 HMAC_KEY_BYTES = range(24, 65)
-HOUR = 3_600_000  # ms
 
 _CONFIG_ID = re.compile(r"[!-.0-~]+")  # a slash would end a path segment of the HTTP+JSON binding
 _VISIBLE = re.compile(r"[!-~]+")
@@ -117,7 +116,7 @@ class Registrar:
             snapshot_due=True,
             created_at=now,
             expires_second=expires_second,
-            due_at=(now // HOUR + 1) * HOUR,
+            due_at=next_hour(now),
         )
         if not wish.secrets:
             return webhook

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from herald.ports import Clock, Doorbells, Ids, Ring, TaskLog, Webhooks
-from herald.records import Doorbell, TaskRef, Webhook, WebhookState
+from herald.records import TaskRef, Webhook, WebhookState, next_hour
 
-HOUR_MS = 3_600_000
 AGAIN_MS = 600_000  # a failing webhook is rung again after this long, should this doorbell be lost too
 
 RUNG_STATES = frozenset({WebhookState.ACTIVE, WebhookState.FAILING})
@@ -43,11 +42,11 @@ class DueWebhooks:
             return "put to rest"
         if webhook.state is WebhookState.FAILING and webhook.next_attempt_at > now:
             return "deferred"
-        self.doorbells.ring([Ring(Doorbell(ref, config_id, webhook.key), f"{webhook.key}-{self.ids.token()}")])
+        self.doorbells.ring([Ring(webhook.doorbell, f"{webhook.key}-{self.ids.token()}")])
         return "rung"
 
 
 def _due_later(webhook: Webhook, now: int) -> int:
     if webhook.state is WebhookState.FAILING:
         return webhook.next_attempt_at if webhook.next_attempt_at > now else now + AGAIN_MS
-    return (now // HOUR_MS + 1) * HOUR_MS
+    return next_hour(now)
