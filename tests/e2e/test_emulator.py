@@ -5,6 +5,7 @@ A test that passes without its module says that the module can go.
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import socket
@@ -14,6 +15,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -212,6 +214,20 @@ def test_a_silent_function_answers_when_it_is_done(cloud: Cloud) -> None:
         return time.monotonic() - start
 
     assert min(seconds() for _ in range(30)) < 0.045
+
+
+def test_what_a_function_logs_is_there_when_its_answer_is(cloud: Cloud) -> None:
+    """Left alone, the emulator gives the line to a later call where its reading thread is behind."""
+    function = cloud.function("def handler(event, context): print('line', event)")
+
+    def logged(number: int) -> str:
+        answer = cloud.functions.invoke(FunctionName=function, Payload=str(number).encode(), LogType="Tail")
+        return base64.b64decode(answer.get("LogResult", "")).decode()
+
+    with ThreadPoolExecutor(4) as callers:
+        told = list(callers.map(logged, range(100)))
+
+    assert [number for number, text in enumerate(told) if f"line {number}\n" not in f"{text}\n"] == []
 
 
 def test_the_groups_of_a_fifo_queue_are_handled_beside_each_other_and_each_in_order(cloud: Cloud) -> None:
