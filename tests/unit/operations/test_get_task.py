@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+from typing import Any
+
 import pytest
 
 from builders.api import ApiBench
+from builders.records import a_ref, artifact_entry, message_entry
+from herald.log import fold
+from herald.protocol import codec
 from herald.protocol.errors import InvalidParamsError, TaskNotFoundError
 from herald.protocol.states import TaskState
 
@@ -71,3 +78,42 @@ def test_an_expired_task_is_not_found(api: ApiBench) -> None:
 
     with pytest.raises(TaskNotFoundError):
         api.call("GetTask", {"id": task_id})
+
+
+def test_invariant_10_a_chunk_costs_a_fold_no_more_than_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied = 0
+
+    class Parts(list[Any]):
+        """A list that counts what is copied."""
+
+        def __add__(self, other: list[Any]) -> Parts:
+            nonlocal copied
+            copied += len(self) + len(other)
+            return Parts([*self, *other])
+
+        def extend(self, other: Iterable[Any]) -> None:
+            nonlocal copied
+            more = list(other)
+            copied += len(more)
+            super().extend(more)
+
+    def loads(text: str) -> Any:
+        body = json.loads(text)
+        if "artifactUpdate" in body:
+            artifact = body["artifactUpdate"]["artifact"]
+            artifact["parts"] = Parts(artifact["parts"])
+        return body
+
+    monkeypatch.setattr(codec, "loads", loads)
+    chunks = [artifact_entry(number, "token", append=number > 1) for number in range(1, 501)]
+
+    task = fold(a_ref(), [message_entry(0), *chunks])
+
+    assert len(task["artifacts"][0]["parts"]) == 500
+    assert copied <= 1_000
+
+
+def test_a_fold_leaves_what_it_folds_as_it_was() -> None:
+    entries = [message_entry(0), artifact_entry(1, "a"), artifact_entry(2, "b", append=True)]
+
+    assert fold(a_ref(), entries) == fold(a_ref(), entries)

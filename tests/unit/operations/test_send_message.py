@@ -447,3 +447,31 @@ def test_a10_g3_data_comes_back_digit_for_digit(api: ApiBench, data: str) -> Non
     assert f'"parts":[{{"data":{data}}}]' in codec.dumps(task)
     stored: Entry = api.world.entries(api.ref(task["id"]))[0]
     assert f'"parts":[{{"data":{data}}}]' in stored.body
+
+
+# ---- size ----
+
+
+def test_a_follow_up_that_would_make_the_task_too_large_is_refused_and_the_task_waits_on(api: ApiBench) -> None:
+    task_id = waiting_task(api)
+    api.put_artifact(api.ref(task_id), text="x" * 2_000_000)
+    before = len(api.world.stream)
+
+    with pytest.raises(InvalidParamsError) as refused:
+        api.send(messageId="m2", taskId=task_id, text="x" * 3_000_000)
+
+    [violation] = refused.value.violations
+    assert violation.field == "message.parts"
+    assert "5,000,000 bytes" in violation.description
+    assert len(api.world.stream) == before
+
+
+def test_a_large_follow_up_is_recognised_again_whatever_the_tasks_size_is_now(api: ApiBench) -> None:
+    task_id = waiting_task(api)
+    api.send(messageId="m2", taskId=task_id, text="x" * 3_000_000)
+    api.put_status(api.ref(task_id), TaskState.INPUT_REQUIRED)
+    before = len(api.world.stream)
+
+    api.send(messageId="m2", taskId=task_id, text="x" * 3_000_000)
+
+    assert len(api.world.stream) == before

@@ -21,6 +21,9 @@ JsonObject = dict[str, Any]
 
 CONFLICT_BOUND = 1_000  # ms for which a lost race for a number is run again
 
+MAX_TASK_BYTES = 5_000_000  # of a Task's JSON: an answer of Lambda's takes 6 MB
+ROOM_TO_END = 100_000  # of these, kept free for the report that ends the turn
+
 
 class Fenced(Exception):
     """This writer may write no more: the task has ended, or another turn or run has taken over."""
@@ -75,15 +78,16 @@ def fold(ref: TaskRef, entries: Iterable[Entry]) -> JsonObject:
 
 
 def _join(artifacts: dict[str, JsonObject], update: JsonObject) -> None:
+    """Add a chunk to its artifact, in place: copying what is there for each chunk would cost the square."""
     chunk = update["artifact"]
     known = artifacts.get(chunk["artifactId"])
     if known is None or not update.get("append"):
-        artifacts[chunk["artifactId"]] = dict(chunk)
+        artifacts[chunk["artifactId"]] = chunk
         return
-    joined = {**known, **chunk, "parts": known["parts"] + chunk["parts"]}
+    known["parts"].extend(chunk.pop("parts"))
     if "metadata" in known and "metadata" in chunk:
-        joined["metadata"] = {**known["metadata"], **chunk["metadata"]}
-    artifacts[chunk["artifactId"]] = joined
+        known["metadata"].update(chunk.pop("metadata"))
+    known.update(chunk)
 
 
 Make = Callable[[int, str], Entry]  # (number, writer) -> the entry to be written

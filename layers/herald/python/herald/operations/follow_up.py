@@ -6,15 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from herald.log import Appender, Fenced, status_entry
+from herald.log import MAX_TASK_BYTES, ROOM_TO_END, Appender, Fenced, fold, status_entry
 from herald.operations import view
 from herald.operations.call import Call, not_found
 from herald.operations.identity import Identity
 from herald.operations.new_task import START_WITHIN, Body, reused_key
 from herald.ports import Clock, Ids, TaskLog
+from herald.protocol import codec
 from herald.protocol.errors import InvalidParamsError, UnsupportedOperationError, invalid
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, TaskRef
+
+LARGE = ROOM_TO_END // 2  # characters of a message for which its task is measured first
 
 
 class _TakenBefore(Exception):
@@ -34,7 +37,8 @@ class FollowUps:
 
         Raises:
             TaskNotFoundError: there is no such task of the caller's.
-            InvalidParamsError: contextId is another task's, or the idempotencyKey was used for another message.
+            InvalidParamsError: contextId is another task's, the idempotencyKey was used for another message, or the
+                task would be too large.
             UnsupportedOperationError: the task has ended, or waits for no message.
         """
         ref = call.task(message["taskId"])
@@ -50,8 +54,11 @@ class FollowUps:
             _waits_for_a_message(seen)
 
         try:
-            if not header.interrupted:
+            large = len(text) > LARGE
+            if large or not header.interrupted:
                 fence(header)
+            if large:
+                self._check_size(ref, text)
             return self._append(call, header, identity, text, fence)
         except _TakenBefore:
             return view.header(self._log, ref)
@@ -77,6 +84,16 @@ class FollowUps:
 
         appender.commit(working, after, first=message_entry, once=identity.once)
         return appender.header
+
+    def _check_size(self, ref: TaskRef, text: str) -> None:
+        """The agent could report nothing more in a task that is too large, and would fail it."""
+        size = len(codec.dumps(fold(ref, self._log.read(ref))).encode()) + len(text.encode())
+        if size > MAX_TASK_BYTES - ROOM_TO_END:
+            raise invalid(
+                "message.parts",
+                f"would make a task of {size:,} bytes, and one has {MAX_TASK_BYTES:,} bytes at most: put large content "
+                "behind a URL and send a url part",
+            )
 
     def _taken(self, ref: TaskRef, identity: Identity) -> bool:
         if identity.once is None:

@@ -8,14 +8,11 @@ from dataclasses import replace
 from threading import RLock
 
 from herald.agent import AgentError, JsonObject, TaskEnded
-from herald.log import Appender, Fenced, Make, agent_message, fold, status_entry
+from herald.log import MAX_TASK_BYTES, ROOM_TO_END, Appender, Fenced, Make, agent_message, fold, status_entry
 from herald.ports import Clock, Ids, TaskLog, Unavailable
 from herald.protocol import codec
 from herald.protocol.states import INTERRUPTED, TERMINAL, TaskState
 from herald.records import Entry, Header, Kind
-
-MAX_TASK_BYTES = 5_000_000  # of a Task's JSON: an answer of Lambda's takes 6 MB
-ROOM_TO_END = 100_000  # of these, kept free for the report that ends the turn
 
 
 class RunReports:
