@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
+from botocore.response import StreamingBody
 from botocore.session import Session
 from moto.core.models import botocore_stubber
 
@@ -79,8 +81,10 @@ class Wire:
 
 
 def _response(request: Any, status: int, body: dict[str, Any]) -> AWSResponse:
-    raw = json.dumps(body).encode()
+    return _answer(request, status, json.dumps(body).encode())
 
+
+def _answer(request: Any, status: int, raw: bytes) -> AWSResponse:
     class Raw:
         def stream(self, **_: Any) -> Any:
             yield raw
@@ -211,6 +215,29 @@ def test_a_body_that_is_lost_is_not_taken_for_an_empty_one(dynamo: Store, aws: A
     dynamo.log.create(a_header(), message_entry(message=a_message("x" * 301_000)), None)
     aws.s3.delete_object(Bucket=BUCKET, Key=f"bodies/{PK}/0-w0")
     with pytest.raises(Unavailable, match="isn't in the bucket"):
+        dynamo.log.read(REF)
+
+
+def test_a_body_that_a_role_without_the_right_to_list_cannot_find_is_unavailable(
+    dynamo: Store, aws: AwsClients
+) -> None:
+    """S3 tells nobody who may not list a bucket that a key isn't there: it denies access."""
+    dynamo.log.create(a_header(), message_entry(message=a_message("x" * 301_000)), None)
+    denied = b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
+    events: Any = aws.s3.meta.events
+    events.register_first("before-send.s3.GetObject", lambda request, **_: _answer(request, 403, denied))
+    with pytest.raises(Unavailable, match="isn't in the bucket"):
+        dynamo.log.read(REF)
+
+
+def test_a_body_that_is_cut_off_on_its_way_is_unavailable(dynamo: Store, aws: AwsClients) -> None:
+    dynamo.log.create(a_header(), message_entry(message=a_message("x" * 301_000)), None)
+
+    def cut_off(parsed: dict[str, Any], **_: Any) -> None:
+        parsed["Body"] = StreamingBody(io.BytesIO(b"{"), 301_000)
+
+    aws.s3.meta.events.register("after-call.s3.GetObject", cut_off)
+    with pytest.raises(Unavailable, match="IncompleteReadError"):
         dynamo.log.read(REF)
 
 

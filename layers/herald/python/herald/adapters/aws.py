@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ClientError, HTTPClientError, IncompleteReadError
 from botocore.exceptions import ConnectionError as NoConnection
 
 from herald.ports import Unavailable
@@ -65,7 +65,7 @@ def call(operation: Callable[P, T], *args: P.args, **request: P.kwargs) -> T:
         if code_of(error) in THROTTLED or status >= 500:
             raise Unavailable(f"{error.operation_name}: {code_of(error)}") from error
         raise
-    except (HTTPClientError, NoConnection) as error:
+    except (HTTPClientError, IncompleteReadError, NoConnection) as error:
         raise Unavailable(f"{getattr(operation, '__name__', 'AWS call')}: {type(error).__name__}") from error
 
 

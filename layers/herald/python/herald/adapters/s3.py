@@ -46,7 +46,8 @@ class S3Bodies:
         try:
             return call(self._read, key).decode()
         except ClientError as error:
-            if code_of(error) == "NoSuchKey":
+            # To a role that may not list the bucket, as ours may not, a key that isn't there is denied.
+            if code_of(error) in {"NoSuchKey", "AccessDenied"}:
                 raise Unavailable(f"body {key} isn't in the bucket") from error
             raise
 
