@@ -23,7 +23,7 @@ MAY = {
     "StartWorkerRole": LOG | STREAM | {"sqs:SendMessage", "states:StartExecution"},
     "RunAgentRole": LOG | APPEND | {"s3:GetObject", "s3:PutObject"},
     "SweepRole": LOG | APPEND | {"s3:GetObject", "sqs:SendMessage", "states:StartExecution", "states:StopExecution"},
-    "RingWebhooksRole": LOG | STREAM | READ | {"sqs:SendMessage"},
+    "RingWebhooksRole": LOG | STREAM | {"dynamodb:Query", "sqs:SendMessage"},
     "SendWebhooksRole": LOG
     | READ
     | {

@@ -15,10 +15,10 @@ Select = Callable[[str], dict[str, Any]]
 
 FILTERS = {
     "StartWorkerFunctionNewMessage": [
-        {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"kind": {"S": ["message"]}}}},
+        {"dynamodb": {"NewImage": {"kind": {"S": ["message"]}}}},
     ],
     "RingWebhooksFunctionNewEntry": [
-        {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"kind": {"S": ["status", "artifact"]}}}},
+        {"dynamodb": {"NewImage": {"kind": {"S": ["status", "artifact"]}}}},
         {"dynamodb": {"NewImage": {"snapshot": {"S": ["due"]}}}},
     ],
 }
@@ -86,6 +86,13 @@ def test_the_state_machine_gets_exactly_what_its_definition_asks_for(of_type: Se
     assert given["RunAgentArn"] == {"Fn::GetAtt": ["RunAgentFunction", "Arn"]}
     assert given["SweepArn"] == {"Fn::GetAtt": ["SweepFunction", "Arn"]}
     json.loads(re.sub(r"\$\{\w+\}", "1", definition))
+
+
+def test_the_first_wait_before_a_run_is_tried_again_is_below_the_longest(template: dict[str, Any]) -> None:
+    definition = (ROOT / "statemachines" / "task_worker.asl.json").read_text(encoding="utf-8")
+    longest = {int(seconds) for seconds in re.findall(r'"MaxDelaySeconds": (\d+)', definition)}
+    assert longest == {60}
+    assert template["Parameters"]["WorkerRetrySeconds"]["MaxValue"] < 60
 
 
 def test_the_state_machine_logs_failures_without_data(of_type: Select) -> None:

@@ -120,3 +120,16 @@ def test_a_batch_that_comes_twice_queues_each_doorbell_once() -> None:
 
     assert len(here.rung) == 2
     assert len(here.doorbells.queue) == 1
+
+
+def test_an_entry_over_the_remains_of_an_expired_task_rings() -> None:
+    """An expired item may lie about for days; what is put over it is a MODIFY to the stream."""
+    here = Here()
+    here.store(status_entry(1))
+    event = here.event()
+    for record in event["Records"]:
+        record["eventName"] = "MODIFY"
+
+    assert here.call(event) == []
+
+    assert here.rung == ["a" * 26 + "-1"]

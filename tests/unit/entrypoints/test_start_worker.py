@@ -75,14 +75,24 @@ def test_a_message_that_opens_no_turn_starts_nothing() -> None:
     assert launcher.started == []
 
 
-@pytest.mark.parametrize("event_name", ["MODIFY", "REMOVE"])
-def test_only_inserts_start(event_name: str) -> None:
+def test_an_entry_that_is_removed_starts_nothing() -> None:
     records, _ = three_tasks()
-    records[0]["eventName"] = event_name
+    records[0]["eventName"] = "REMOVE"
+    del records[0]["dynamodb"]["NewImage"]
     launcher = FakeLauncher()
 
     assert handle(launcher, stream_event(records[:1])) == {"batchItemFailures": []}
     assert launcher.started == []
+
+
+def test_a_task_made_over_the_remains_of_an_expired_one_is_started() -> None:
+    """An expired item may lie about for days; what is put over it is a MODIFY to the stream."""
+    records, refs = three_tasks()
+    records[0]["eventName"] = "MODIFY"
+    launcher = FakeLauncher()
+
+    assert handle(launcher, stream_event(records[:1])) == {"batchItemFailures": []}
+    assert launcher.started == [(refs[0], 0)]
 
 
 def test_a_large_message_starts_though_its_body_lies_in_the_bucket() -> None:

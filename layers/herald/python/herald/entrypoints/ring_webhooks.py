@@ -72,8 +72,8 @@ def _change(record: Mapping[str, Any]) -> tuple[TaskRef, int] | None:
         return None
     ref, sk = keys.ref_from_pk(image["pk"]["S"]), image["sk"]["S"]
     if sk.startswith(keys.LOG):
-        sent = record["eventName"] == "INSERT" and image["kind"]["S"] in message.SENT
-        return (ref, keys.number_from_sk(sk)) if sent else None
+        # A MODIFY is new, too: an entry never changes, it is put over the remains of an expired task's.
+        return (ref, keys.number_from_sk(sk)) if image["kind"]["S"] in message.SENT else None
     if sk.startswith(keys.PUSH) and items.webhook_from_image(image).snapshot_due:
         return ref, SNAPSHOT
     return None

@@ -39,7 +39,8 @@ def handler_for(launcher: WorkerLauncher) -> Callable[[dict[str, Any], LambdaCon
 
 
 def _start(launcher: WorkerLauncher, record: Mapping[str, Any]) -> None:
-    if record["eventName"] != "INSERT":
+    # A MODIFY is new, too: an entry never changes, it is put over the remains of an expired task's.
+    if record["eventName"] == "REMOVE":
         return
     image = record["dynamodb"]["NewImage"]
     if not image["sk"]["S"].startswith(keys.LOG):
