@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from builders.records import DAY, a_header, a_ref, a_webhook, artifact_entry, message_entry, status_entry
 from fakes.clock import FakeClock, SequentialIds
 from fakes.store import FakeDueIndex, FakeTaskLog, FakeWebhooks, World, log_sk
 from fakes.world import FakeDoorbells, FakeResolver, FakeSealer, FakeSigner, FakeTransport, Post, Queued
+from herald.client_secrets import Secrets
 from herald.delivery.attempt import Sender
 from herald.delivery.cursor import Delivery, Watch
 from herald.delivery.message import Notification
@@ -18,7 +19,7 @@ from herald.delivery.ring import Ringer
 from herald.delivery.url_policy import AllowList, UrlPolicy
 from herald.ports import Sealer, Signer
 from herald.protocol.states import TaskState
-from herald.records import Entry, Header, Secrets, TaskRef, Webhook
+from herald.records import Entry, Header, TaskRef, Webhook
 from herald.upkeep.webhooks import DueWebhooks
 
 URL = "https://client.example/hook"
@@ -111,7 +112,7 @@ class Road:
         expires = self.clock.now() // 1000 + 60 * DAY
         webhook = a_webhook(config_id, **{"url": URL, "expires_second": expires, **fields})
         if secrets is not None:
-            webhook = replace(webhook, sealed=self.sealer.seal(secrets.to_text(), webhook.place))
+            webhook = secrets.sealed_into(self.sealer, webhook)
         self.webhooks.put(webhook)
         return webhook
 

@@ -13,10 +13,10 @@ from builders.deliveries import ADDRESS, URL, Road
 from builders.records import KEY, status_entry
 from fakes.clock import START
 from fakes.world import answer, fake_signature
+from herald.client_secrets import Secrets
 from herald.delivery import message
 from herald.delivery.retry import Outcome
 from herald.ports import TransportFailure, Unavailable
-from herald.records import Secrets
 
 HMAC_TOKEN = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
 

@@ -15,8 +15,9 @@ from builders.killing import Calls, Killed, watch
 from builders.records import a_header, run_entry
 from fakes.clock import START
 from fakes.world import Post, answer
+from herald.client_secrets import Secrets
 from herald.ports import Answer
-from herald.records import Secrets, WebhookState
+from herald.records import WebhookState
 
 OWED = [0, 2, 3, 4, 5]  # a snapshot of entry 0, then every entry but the run
 

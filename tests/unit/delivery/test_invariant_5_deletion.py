@@ -8,7 +8,7 @@ from builders.deliveries import URL, Road
 from builders.killing import Calls, watch
 from builders.records import a_ref
 from fakes.world import answer
-from herald.records import Secrets
+from herald.client_secrets import Secrets
 
 
 def road_to_walk(calls: Calls) -> Road:

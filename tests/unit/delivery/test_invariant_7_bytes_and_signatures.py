@@ -13,10 +13,11 @@ from builders.deliveries import URL, Road
 from builders.records import a_ref, status_entry
 from fakes.clock import START
 from fakes.secret_versions import FakeVersions
+from herald.client_secrets import Secrets
 from herald.delivery.signing import SigningKeys
 from herald.log import fold
 from herald.protocol import codec
-from herald.records import Entry, Secrets
+from herald.records import Entry
 from herald.webhooks import verify
 
 SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"

@@ -19,12 +19,12 @@ from builders.events import LambdaContext, queue_event, rest_event, stream_of
 from builders.records import KEY, a_ref, status_entry
 from fakes.secret_versions import FakeVersion, FakeVersions
 from fakes.world import answer
-from herald.delivery.attempt import open_secrets
+from herald.client_secrets import Secrets
 from herald.delivery.signing import SigningKeys
 from herald.delivery.url_policy import UrlRefused, parse
 from herald.entrypoints import publish_keys, ring_webhooks, send_webhooks
 from herald.ports import Answer, TransportFailure, Unavailable
-from herald.records import Doorbell, Secrets
+from herald.records import Doorbell
 
 TOKEN, CREDENTIALS, QUERY, SIGNING, BODY = (
     "plantedtoken",
@@ -155,7 +155,7 @@ def test_no_representation_holds_a_secret() -> None:
     keys.sign("acme", "id", 1, b"")
     shown: list[Any] = [
         road.webhook(),
-        open_secrets(road.sealer, road.webhook()),
+        Secrets.open(road.sealer, road.webhook()),
         road.sender.policy.vet(URL),
         parse(URL),
         keys,

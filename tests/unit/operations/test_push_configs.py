@@ -10,6 +10,7 @@ import pytest
 
 from builders.api import HOOK, ApiBench
 from fakes.clock import START
+from herald.client_secrets import Secrets
 from herald.operations.call import Limits
 from herald.protocol.errors import (
     A2AError,
@@ -18,7 +19,7 @@ from herald.protocol.errors import (
     TaskNotFoundError,
 )
 from herald.protocol.states import TaskState
-from herald.records import Secrets, Webhook, WebhookState
+from herald.records import Webhook, WebhookState
 
 OTHER = "https://other.example.com/in"
 WHSEC = "whsec_" + base64.b64encode(b"k" * 32).decode()
@@ -97,7 +98,7 @@ def test_token_and_credentials_are_stored_sealed_and_bound_to_the_webhook(api: A
     [webhook] = stored(api, task_id)
     assert "sek" not in webhook.sealed
     assert "tok-1" not in webhook.sealed
-    assert Secrets.from_text(api.sealer.open(webhook.sealed, webhook.place)) == Secrets("tok-1", "Bearer", "sek")
+    assert Secrets.open(api.sealer, webhook) == Secrets("tok-1", "Bearer", "sek")
 
 
 def test_a_webhook_without_secrets_asks_nothing_of_the_sealer(api: ApiBench, task_id: str) -> None:
@@ -153,7 +154,7 @@ def test_c4_a_scheme_without_credentials_is_taken_as_it_is(api: ApiBench, task_i
     create(api, task_id, authentication={"scheme": "Bearer"})
 
     [webhook] = stored(api, task_id)
-    assert Secrets.from_text(api.sealer.open(webhook.sealed, webhook.place)) == Secrets("", "Bearer", "")
+    assert Secrets.open(api.sealer, webhook) == Secrets("", "Bearer", "")
 
 
 def test_configs_are_listed_by_id_in_pages(api: ApiBench, task_id: str) -> None:

@@ -6,8 +6,8 @@ from builders.deliveries import Road
 from fakes.clock import START
 from fakes.secret_versions import FakeVersions
 from herald import webhooks
+from herald.client_secrets import Secrets
 from herald.delivery.signing import SigningKeys
-from herald.records import Secrets
 
 
 def test_each_notification_of_a_task_verifies_with_the_published_keys_and_with_the_clients_secret() -> None:

@@ -166,28 +166,6 @@ def next_hour(now: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Secrets:
-    """What a client gave to be shown to its receiver. Never logged: the representation holds none of it."""
-
-    token: str = field(default="", repr=False)
-    scheme: str = ""
-    credentials: str = field(default="", repr=False)
-
-    def __bool__(self) -> bool:
-        return bool(self.token or self.scheme or self.credentials)
-
-    def to_text(self) -> str:
-        """The text that is sealed into ``Webhook.sealed``, bound to ``Webhook.place``."""
-        return json.dumps([self.token, self.scheme, self.credentials])
-
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        """The other way round, of an opened text."""
-        token, scheme, credentials = json.loads(text)
-        return cls(token, scheme, credentials)
-
-
-@dataclass(frozen=True, slots=True)
 class Attempt:
     """A failed attempt at a webhook."""
 

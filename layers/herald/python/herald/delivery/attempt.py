@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
 
 from herald import __version__
+from herald.client_secrets import Secrets, hmac_key
 from herald.delivery import message, retry
 from herald.delivery.message import Notification
+from herald.delivery.redaction import kept
 from herald.delivery.retry import Outcome
-from herald.delivery.signing import hmac_key, sign_v1
+from herald.delivery.signing import sign_v1
 from herald.delivery.url_policy import UrlPolicy, UrlRefused
 from herald.ports import Answer, Clock, Sealer, Signer, TransportFailure, WebhookTransport
-from herald.records import Secrets, Webhook
+from herald.records import Webhook
 
 MEDIA_TYPE = "application/a2a+json"
 USER_AGENT = f"herald/{__version__}"
-STORED_HEAD = 4_096  # of a response's head, in bytes
-LEAST_PIECE = 4  # characters of a secret at the end of a text that are taken for its beginning
-_HIDDEN = "[hidden]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,7 @@ class Sender:
             Unavailable: a service of ours didn't answer.
             ValueError: the webhook's secrets can't be opened.
         """
-        secrets = open_secrets(self.sealer, webhook)
+        secrets = Secrets.open(self.sealer, webhook)
         headers = self._headers(webhook, notification, secrets)
         started = self.clock.now()  # what our own services took is no fault of the receiver's
         try:
@@ -53,8 +49,7 @@ class Sender:
             return Outcome(retry.SSRF_BLOCKED, milliseconds=self.clock.now() - started)
         except TransportFailure as failure:
             return Outcome(failure.outcome, milliseconds=failure.milliseconds or self.clock.now() - started)
-        hidden = _spellings(secrets.credentials, secrets.token, webhook.url.partition("?")[2])
-        return self._outcome(answer, hidden)
+        return self._outcome(answer, [secrets.credentials, secrets.token, webhook.url.partition("?")[2]])
 
     def _headers(self, webhook: Webhook, notification: Notification, secrets: Secrets) -> dict[str, str]:
         message_id = message.message_id(webhook.key, notification.number)
@@ -76,7 +71,7 @@ class Sender:
             headers["traceparent"] = notification.traceparent
         return headers
 
-    def _outcome(self, answer: Answer, hidden: Sequence[str]) -> Outcome:
+    def _outcome(self, answer: Answer, secrets: Sequence[str]) -> Outcome:
         name = retry.outcome_of_status(answer.status)
         # Nobody is shown what a redirecting or odd receiver answers.
         shown = name in (retry.HTTP_4XX, retry.HTTP_5XX, retry.GONE)
@@ -84,46 +79,11 @@ class Sender:
             name,
             answer.status,
             answer.milliseconds,
-            head=_head(answer.head, hidden) if shown else "",
+            head=kept(answer.head, secrets) if shown else "",
             retry_after=retry.retry_after(answer.headers.get("retry-after"), self.clock.now()),
             disable=_asks_for_silence(answer.headers),
         )
 
 
-def open_secrets(sealer: Sealer, webhook: Webhook) -> Secrets:
-    """The token and authentication that the client gave; empty when it gave none."""
-    return Secrets.from_text(sealer.open(webhook.sealed, webhook.place)) if webhook.sealed else Secrets()
-
-
 def _asks_for_silence(headers: Mapping[str, str]) -> bool:
     return headers.get("webhook-delivery", "").strip().lower() == "disable"
-
-
-def _spellings(*secrets: str) -> list[str]:
-    """Secrets as a receiver may write them: as they are, in JSON, in HTML, in a URL. The longest first, for one may be
-    a part of another.
-    """
-    found = {
-        spelling
-        for secret in secrets
-        if secret
-        for spelling in (secret, json.dumps(secret)[1:-1], html.escape(secret), quote(secret), unquote(secret))
-    }
-    return sorted(found, key=len, reverse=True)
-
-
-def _head(raw: bytes, hidden: Sequence[str]) -> str:
-    """What is kept of a response: text of at most 4 KiB, without the secrets that a receiver may echo."""
-    text = raw.decode(errors="replace")
-    end = min((_last(text, secret) for secret in hidden), default=len(text))
-    if end < len(text):
-        text = text[:end] + _HIDDEN
-    for secret in hidden:
-        text = text.replace(secret, _HIDDEN)
-    return text.encode()[:STORED_HEAD].decode(errors="ignore")
-
-
-def _last(text: str, secret: str) -> int:
-    """Where a secret begins with which the text ends or is cut off; the text's length when there is none."""
-    lengths = range(min(len(secret), len(text)), LEAST_PIECE - 1, -1)
-    return len(text) - next((length for length in lengths if text.endswith(secret[:length])), 0)

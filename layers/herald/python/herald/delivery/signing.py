@@ -6,7 +6,6 @@ v1a names no audience, so every tenant has keys of its own, derived from one sec
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -19,8 +18,6 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 PURPOSE = "herald/webhook/v1a"
-HMAC_PREFIX = "whsec_"
-HMAC_BYTES = range(24, 65)
 MAX_KEYS = 1_024  # derived keys kept per process
 
 Stage = Literal["AWSCURRENT", "AWSPENDING", "AWSPREVIOUS"]
@@ -124,23 +121,6 @@ def _seed(tenant: str, version: Version) -> bytes:
 def signed_content(message_id: str, second: int, body: bytes) -> bytes:
     """What a signature covers: ``id.timestamp.body``."""
     return f"{message_id}.{second}.".encode() + body
-
-
-def hmac_key(token: str) -> bytes | None:
-    """The key of a client's ``whsec_`` token; None for any other token.
-
-    Raises:
-        ValueError: the token begins with ``whsec_`` and isn't base64 of 24 to 64 bytes.
-    """
-    if not token.startswith(HMAC_PREFIX):
-        return None
-    try:
-        key = base64.b64decode(token.removeprefix(HMAC_PREFIX), validate=True)
-    except binascii.Error:
-        key = b""
-    if len(key) not in HMAC_BYTES:
-        raise ValueError("a whsec_ token must be base64 of 24 to 64 bytes after its prefix")
-    return key
 
 
 def sign_v1(key: bytes, message_id: str, second: int, body: bytes) -> str:

@@ -6,28 +6,25 @@ Used by SendMessage for an inline config and by CreateTaskPushNotificationConfig
 
 from __future__ import annotations
 
-import base64
-import binascii
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from herald.client_secrets import HMAC_PREFIX, Secrets, hmac_key
 from herald.operations.call import Limits
 from herald.operations.identity import digest
 from herald.ports import Clock, Ids, Sealer, TaskLog, Webhooks
 from herald.protocol import codec
 from herald.protocol.errors import InvalidParamsError, PushNotificationNotSupportedError, invalid
 from herald.protocol.model import TaskPushNotificationConfig
-from herald.records import Header, Secrets, TaskRef, Webhook, next_hour
+from herald.records import Header, TaskRef, Webhook, next_hour
 
 logger = logging.getLogger(__name__)
 
 MAX_SECRET = 4_096
 MAX_CONFIG_ID = 128
-HMAC_PREFIX = "whsec_"
-HMAC_KEY_BYTES = range(24, 65)
 
 _CONFIG_ID = re.compile(r"[!-.0-~]+")  # a slash would end a path segment of the HTTP+JSON binding
 _VISIBLE = re.compile(r"[!-~]+")
@@ -118,9 +115,7 @@ class Registrar:
             expires_second=expires_second,
             due_at=next_hour(now),
         )
-        if not wish.secrets:
-            return webhook
-        return replace(webhook, sealed=self._sealer.seal(wish.secrets.to_text(), webhook.place))
+        return wish.secrets.sealed_into(self._sealer, webhook)
 
     def register(self, wish: Wish, header: Header) -> Webhook:
         """Store a webhook on a task that exists, in place of the one with the same id.
@@ -159,10 +154,8 @@ class Registrar:
 
     def secrets(self, webhook: Webhook) -> Secrets | None:
         """What a client gave to be shown to its receiver; None when the key that sealed it is gone."""
-        if not webhook.sealed:
-            return Secrets()
         try:
-            return Secrets.from_text(self._sealer.open(webhook.sealed, webhook.place))
+            return Secrets.open(self._sealer, webhook)
         except ValueError:
             logger.warning("the secrets of a webhook can't be opened", extra={"config_id": webhook.config_id})
             return None
@@ -196,13 +189,10 @@ def _token(token: str, field: str) -> str:
         return ""
     if len(token) > MAX_SECRET or not _VISIBLE.fullmatch(token):
         raise invalid(field, f"must be at most {MAX_SECRET:,} visible ASCII characters, without spaces and line breaks")
-    if token.startswith(HMAC_PREFIX):
-        try:
-            key = base64.b64decode(token.removeprefix(HMAC_PREFIX), validate=True)
-        except binascii.Error:
-            key = b""
-        if len(key) not in HMAC_KEY_BYTES:
-            raise invalid(field, f"must hold base64 of 24 to 64 bytes after {HMAC_PREFIX}")
+    try:
+        hmac_key(token)
+    except ValueError:
+        raise invalid(field, f"must hold base64 of 24 to 64 bytes after {HMAC_PREFIX}") from None
     return token
 
 
