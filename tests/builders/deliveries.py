@@ -131,7 +131,8 @@ class Road:
             elif isinstance(record, Webhook) and record.snapshot_due:
                 changed.setdefault(change.ref, -1)
         self._seen = len(self.world.stream)
-        self.doorbells.ring(self.ringer.rings(changed))
+        for ref, number in changed.items():
+            self.doorbells.ring(self.ringer.rings(ref, number))
 
     def answer(self, *, seconds: float = 300.0) -> Queued | None:
         """Let send_webhooks answer the next doorbell; None when none is there to be answered."""

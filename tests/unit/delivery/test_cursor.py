@@ -192,7 +192,6 @@ def test_every_attempt_at_an_entry_has_its_own_timestamp_and_the_same_id_and_bod
 def test_a_long_wait_is_left_to_the_due_index() -> None:
     road = road_with(1, state=WebhookState.FAILING, failures=4, attempt=4)
     road.transport.script(URL, 500)
-    road.doorbells.ring(road.ringer.rings({}))
 
     assert road.delivery.answer(BELL, lambda: 300) is None  # acknowledged
 

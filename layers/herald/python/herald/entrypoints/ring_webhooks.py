@@ -11,18 +11,17 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from herald.adapters.dynamodb import items, keys
 from herald.delivery import message
 from herald.delivery.ring import Ringer
+from herald.entrypoints.batches import BatchResponse, failures, sequence_number
 from herald.entrypoints.logs import json_logger
 from herald.ports import Ring
 from herald.records import TaskRef
 
 logger = json_logger()
 
-Response = dict[str, list[dict[str, str]]]
-
 SNAPSHOT = -1  # in the place of an entry's number: a webhook's snapshot has become due
 
 
-def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], Response]:
+def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], BatchResponse]:
     """The function's handler: the webhooks of each task in the batch are read once, and all doorbells rung together.
 
     A record that fails keeps no other task's doorbells from being rung. All that failed are reported, in order; Lambda
@@ -30,8 +29,8 @@ def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], Res
     """
 
     @logger.inject_lambda_context(log_event=False, clear_state=True)
-    def handler(event: dict[str, Any], context: LambdaContext) -> Response:  # noqa: ARG001
-        sequence = [_sequence_number(record) for record in event["Records"]]
+    def handler(event: dict[str, Any], context: LambdaContext) -> BatchResponse:  # noqa: ARG001
+        sequence = [sequence_number(record) for record in event["Records"]]
         failed: set[str] = set()
         changed: dict[TaskRef, int] = {}
         told_by: defaultdict[TaskRef, set[str]] = defaultdict(set)
@@ -49,7 +48,7 @@ def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], Res
         rings: list[Ring] = []
         for ref, entry in changed.items():
             try:
-                rings += ringer.rings({ref: entry})
+                rings += ringer.rings(ref, entry)
             except Exception:
                 logger.exception("webhooks can't be read", task_id=ref.task_id)
                 failed |= told_by[ref]
@@ -60,7 +59,7 @@ def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], Res
             failed.update(*told_by.values())
         else:
             logger.info("rung", tasks=len(changed), doorbells=len(rings))
-        return {"batchItemFailures": [{"itemIdentifier": number} for number in sequence if number in failed]}
+        return failures(number for number in sequence if number in failed)
 
     return handler
 
@@ -77,11 +76,3 @@ def _change(record: Mapping[str, Any]) -> tuple[TaskRef, int] | None:
     if sk.startswith(keys.PUSH) and items.webhook_from_image(image).snapshot_due:
         return ref, SNAPSHOT
     return None
-
-
-def _sequence_number(record: Any) -> str:
-    """ "" when even that is missing: Lambda then takes the whole batch for failed."""
-    try:
-        return str(record["dynamodb"]["SequenceNumber"])
-    except (KeyError, TypeError):
-        return ""

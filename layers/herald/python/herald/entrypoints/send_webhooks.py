@@ -12,12 +12,11 @@ from herald.adapters.sqs import doorbell_from_body
 from herald.delivery.cursor import Delivery
 from herald.delivery.message import Notification
 from herald.delivery.retry import OWN_FAULT, Outcome
+from herald.entrypoints.batches import BatchResponse, failures
 from herald.entrypoints.logs import json_logger
 from herald.records import Webhook
 
 logger = json_logger()
-
-Response = dict[str, list[dict[str, str]]]
 
 NAMESPACE = "Herald"
 SERVICE = "herald"
@@ -70,11 +69,11 @@ class DeliveryWatch:
             attempts.add_dimension("outcome", outcome)
 
 
-def handler_for(delivery: Delivery, watch: DeliveryWatch) -> Callable[[dict[str, Any], LambdaContext], Response]:
+def handler_for(delivery: Delivery, watch: DeliveryWatch) -> Callable[[dict[str, Any], LambdaContext], BatchResponse]:
     """The function's handler. The mapping's batch size is 1; more would be delivered one after the other."""
 
     @logger.inject_lambda_context(log_event=False, clear_state=True)
-    def handler(event: dict[str, Any], context: LambdaContext) -> Response:
+    def handler(event: dict[str, Any], context: LambdaContext) -> BatchResponse:
         def remaining() -> float:
             return context.get_remaining_time_in_millis() / 1000
 
@@ -82,7 +81,7 @@ def handler_for(delivery: Delivery, watch: DeliveryWatch) -> Callable[[dict[str,
             done = {record["messageId"]: _answer(delivery, watch, record, remaining) for record in event["Records"]}
         finally:
             watch.flush()
-        return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id, ok in done.items() if not ok]}
+        return failures(message_id for message_id, ok in done.items() if not ok)
 
     return handler
 

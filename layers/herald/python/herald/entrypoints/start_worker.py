@@ -8,15 +8,14 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from herald.adapters.dynamodb import items, keys
+from herald.entrypoints.batches import BatchResponse, failures, sequence_number
 from herald.entrypoints.logs import json_logger
 from herald.ports import WorkerLauncher
 
 logger = json_logger()
 
-Response = dict[str, list[dict[str, str]]]
 
-
-def handler_for(launcher: WorkerLauncher) -> Callable[[dict[str, Any], LambdaContext], Response]:
+def handler_for(launcher: WorkerLauncher) -> Callable[[dict[str, Any], LambdaContext], BatchResponse]:
     """The function's handler.
 
     A record that fails keeps no other of its batch from being started. All that failed are reported, in order; Lambda
@@ -24,16 +23,16 @@ def handler_for(launcher: WorkerLauncher) -> Callable[[dict[str, Any], LambdaCon
     """
 
     @logger.inject_lambda_context(log_event=False, clear_state=True)
-    def handler(event: dict[str, Any], context: LambdaContext) -> Response:  # noqa: ARG001
+    def handler(event: dict[str, Any], context: LambdaContext) -> BatchResponse:  # noqa: ARG001
         failed = []
         for record in event["Records"]:
             try:
                 _start(launcher, record)
             except Exception:
-                sequence_number = _sequence_number(record)
-                logger.exception("stream record failed", sequence_number=sequence_number)
-                failed.append({"itemIdentifier": sequence_number})
-        return {"batchItemFailures": failed}
+                number = sequence_number(record)
+                logger.exception("stream record failed", sequence_number=number)
+                failed.append(number)
+        return failures(failed)
 
     return handler
 
@@ -51,11 +50,3 @@ def _start(launcher: WorkerLauncher, record: Mapping[str, Any]) -> None:
     ref = keys.ref_from_pk(image["pk"]["S"])
     launcher.start(ref, entry.turn, entry.at)
     logger.info("turn started", task_id=ref.task_id, turn=entry.turn)
-
-
-def _sequence_number(record: Any) -> str:
-    """ "" when even that is missing: Lambda then takes the whole batch for failed."""
-    try:
-        return str(record["dynamodb"]["SequenceNumber"])
-    except (KeyError, TypeError):
-        return ""
