@@ -224,10 +224,10 @@ def test_c6_c20_a_url_is_refused_with_a_sentence_that_names_what_is_wrong(url: s
 
 @pytest.mark.parametrize(("url", "host", "path"), ACCEPTED)
 def test_a_public_https_url_is_accepted(url: str, host: str, path: str) -> None:
-    target = policy(PUBLIC).vet(url)
+    policy(PUBLIC).vet(url)
 
-    assert (target.scheme, target.host, target.port) == ("https", host, 443)
-    assert parse(url).path == path
+    parsed = parse(url)
+    assert (parsed.scheme, parsed.host, parsed.port, parsed.path) == ("https", host, 443, path)
 
 
 DENIED_ADDRESSES = [
@@ -348,7 +348,7 @@ def test_c6_a_host_with_any_denied_address_is_refused_and_the_address_is_not_tol
 def test_c8_a_host_that_resolves_public_then_private_is_refused_the_second_time() -> None:
     names = Names(hooks_example_com=[PUBLIC])
     guard = UrlPolicy(names)
-    assert guard.vet("https://hooks.example.com/").address == PUBLIC
+    assert guard.vet("https://hooks.example.com/") == PUBLIC
 
     names.known["hooks.example.com"] = ["169.254.169.254"]
     with pytest.raises(UrlRefused):
@@ -356,9 +356,9 @@ def test_c8_a_host_that_resolves_public_then_private_is_refused_the_second_time(
 
 
 def test_an_ipv4_address_is_preferred_and_a_mapped_one_is_unmapped() -> None:
-    assert policy("2606:4700::1111", PUBLIC).vet("https://hooks.example.com/").address == PUBLIC
-    assert policy("2606:4700::1111").vet("https://hooks.example.com/").address == "2606:4700::1111"
-    assert policy(f"::ffff:{PUBLIC}").vet("https://hooks.example.com/").address == PUBLIC
+    assert policy("2606:4700::1111", PUBLIC).vet("https://hooks.example.com/") == PUBLIC
+    assert policy("2606:4700::1111").vet("https://hooks.example.com/") == "2606:4700::1111"
+    assert policy(f"::ffff:{PUBLIC}").vet("https://hooks.example.com/") == PUBLIC
 
 
 def test_a_host_without_an_address_is_a_dns_error() -> None:
@@ -378,7 +378,6 @@ def test_a_literal_address_asks_no_resolver() -> None:
 
 def test_the_representation_of_a_parsed_url_holds_no_query() -> None:
     assert "s3cret" not in repr(parse("https://hooks.example.com/x?key=s3cret"))
-    assert parse("https://hooks.example.com/x?key=s3cret").origin == "https://hooks.example.com"
 
 
 @pytest.mark.parametrize(
@@ -396,7 +395,7 @@ def test_the_representation_of_a_parsed_url_holds_no_query() -> None:
     ],
 )
 def test_the_allow_list_lets_exactly_what_it_names_past_the_guard(allow: str, url: str, address: str) -> None:
-    assert policy(address, allow=allow).vet(url).address == address
+    assert policy(address, allow=allow).vet(url) == address
 
 
 @pytest.mark.parametrize(

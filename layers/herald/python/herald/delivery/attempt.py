@@ -42,9 +42,9 @@ class Sender:
         headers = self._headers(webhook, notification, secrets)
         started = self.clock.now()  # what our own services took is no fault of the receiver's
         try:
-            target = self.policy.vet(webhook.url)
+            address = self.policy.vet(webhook.url)
             left = self.seconds - (self.clock.now() - started) / 1000
-            answer = self.transport.post(webhook.url, target.address, headers, notification.body, left)
+            answer = self.transport.post(webhook.url, address, headers, notification.body, left)
         except UrlRefused:
             return Outcome(retry.SSRF_BLOCKED, milliseconds=self.clock.now() - started)
         except TransportFailure as failure:

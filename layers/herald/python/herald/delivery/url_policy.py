@@ -1,7 +1,7 @@
 """Which URLs a webhook may have, and which addresses Herald may connect to: the guard against SSRF.
 
 A URL is parsed once, here, and every address of its host is vetted, at registration and again before each connection.
-What was vetted is what is dialled: ``Target.address`` is handed to the transport, which resolves nothing.
+What was vetted is what is dialled: the address is handed to the transport, which resolves nothing.
 """
 
 from __future__ import annotations
@@ -86,22 +86,6 @@ class ParsedUrl:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
-    @property
-    def origin(self) -> str:
-        """Scheme, host and port: all of a URL that may be logged."""
-        return f"{self.scheme}://{self.authority}"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A vetted URL and the one address to connect to."""
-
-    scheme: Scheme
-    host: str
-    port: int
-    address: str
-    origin: str
-
 
 @dataclass(frozen=True, slots=True)
 class AllowList:
@@ -154,8 +138,8 @@ class UrlPolicy:
     resolver: Resolver
     allow: AllowList = AllowList()
 
-    def vet(self, url: str) -> Target:
-        """Parse a URL, resolve its host within 2 s, and choose the address to connect to, IPv4 before IPv6.
+    def vet(self, url: str) -> str:
+        """Parse a URL, resolve its host within 2 s, and choose the one address to connect to, IPv4 before IPv6.
 
         Raises:
             UrlRefused: the URL may not be a webhook's.
@@ -176,8 +160,7 @@ class UrlPolicy:
             if outside and not usual:
                 raise _unusual(parsed)
         # Lambda outside a VPC has no way out over IPv6.
-        address = min(addresses, key=lambda one: one.version)
-        return Target(parsed.scheme, parsed.host, parsed.port, str(address), parsed.origin)
+        return str(min(addresses, key=lambda one: one.version))
 
     def _addresses(self, parsed: ParsedUrl) -> list[IPv4Address | IPv6Address]:
         if parsed.literal is not None:
