@@ -62,11 +62,12 @@ def test_the_execution_of_the_open_turn_is_stopped_after_the_entry_is_stored(api
     assert seen == [TaskState.CANCELED]
 
 
+@pytest.mark.parametrize("why", [Unavailable("throttled"), RuntimeError("AccessDeniedException")])
 def test_a_task_is_canceled_even_if_its_execution_cannot_be_stopped(
-    api: ApiBench, caplog: pytest.LogCaptureFixture
+    api: ApiBench, caplog: pytest.LogCaptureFixture, why: Exception
 ) -> None:
     task_id = api.send()["id"]
-    api.launcher.fail_next("stop", Unavailable("throttled"))
+    api.launcher.fail_next("stop", why)
 
     assert state_of(cancel(api, task_id)) == "TASK_STATE_CANCELED"
     assert "could not be stopped" in caplog.text

@@ -8,7 +8,7 @@ from typing import Any
 from herald.log import Appender, Fenced, status_entry
 from herald.operations import view
 from herald.operations.call import Call, not_found
-from herald.ports import Clock, Ids, TaskLog, Unavailable, WorkerLauncher
+from herald.ports import Clock, Ids, TaskLog, WorkerLauncher
 from herald.protocol.errors import TaskNotCancelableError
 from herald.protocol.requests import CancelTaskRequest
 from herald.protocol.states import TaskState
@@ -62,9 +62,11 @@ class CancelTask:
             return
         try:
             self._launcher.stop(ref, turn, opened.at)
-        except Unavailable:
+        except Exception:
             # The task is canceled all the same: the run meets the terminal entry when it next reports.
-            logger.warning("the execution of a canceled task could not be stopped", extra={"task_id": ref.task_id})
+            logger.warning(
+                "the execution of a canceled task could not be stopped", extra={"task_id": ref.task_id}, exc_info=True
+            )
 
 
 def _still_open(header: Header) -> None:
