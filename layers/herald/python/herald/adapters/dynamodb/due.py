@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from heapq import merge
 from typing import TYPE_CHECKING
 
-from herald.adapters.aws import call
 from herald.adapters.dynamodb import keys
+from herald.adapters.dynamodb.table import query
 from herald.records import Due
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 INDEX = "due"
 
@@ -30,20 +29,14 @@ class DynamoDueIndex:
         return merge(*shards, key=lambda due: due.due_at)
 
     def _shard(self, shard: str, now: int) -> Iterator[Due]:
-        start: dict[str, dict[str, AttributeValueTypeDef]] = {}
-        while True:
-            page = call(
-                self._client().query,
-                TableName=self._table,
-                IndexName=INDEX,
-                KeyConditionExpression="dueShard = :shard AND dueAt <= :now",
-                ExpressionAttributeValues={":shard": {"S": shard}, ":now": {"N": str(now)}},
-                **start,  # type: ignore[arg-type]
-            )
-            for item in page["Items"]:
-                sk = item["sk"]["S"]
-                config_id = keys.config_from_sk(sk) if sk.startswith(keys.PUSH) else None
-                yield Due(keys.ref_from_pk(item["pk"]["S"]), config_id, int(item["dueAt"]["N"]))
-            if not (last := page.get("LastEvaluatedKey")):
-                return
-            start = {"ExclusiveStartKey": last}
+        found = query(
+            self._client(),
+            TableName=self._table,
+            IndexName=INDEX,
+            KeyConditionExpression="dueShard = :shard AND dueAt <= :now",
+            ExpressionAttributeValues={":shard": {"S": shard}, ":now": {"N": str(now)}},
+        )
+        for item in found:
+            sk = item["sk"]["S"]
+            config_id = keys.config_from_sk(sk) if sk.startswith(keys.PUSH) else None
+            yield Due(keys.ref_from_pk(item["pk"]["S"]), config_id, int(item["dueAt"]["N"]))

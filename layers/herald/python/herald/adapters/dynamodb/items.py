@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from herald.adapters.dynamodb import keys
@@ -152,12 +152,7 @@ def entry_item(partition: str, entry: Entry, expires_second: int, body_key: str 
     return guard(item)
 
 
-def _nowhere(key: str) -> str:
-    del key
-    return ""
-
-
-def entry_from_image(image: Image, body: Callable[[str], str] = _nowhere) -> Entry:
+def entry_from_image(image: Image, body: Callable[[str], str] = lambda _: "") -> Entry:
     """The entry of a LOG item or of its stream image.
 
     ``body`` loads a body by its key in the bucket. Without it such an entry comes with the body "": enough for who only
@@ -251,6 +246,23 @@ def stored(webhook: Webhook, name: str) -> dict[str, AttributeValueTypeDef | Non
     if value == absent:
         return {attribute: None}
     return {attribute: {"S": str(value)} if kind == "S" else {"N": str(value)}}
+
+
+def webhook_update(webhook: Webhook, changed: Iterable[str]) -> tuple[str, dict[str, str], Item]:
+    """Update expression, names and values that bring these fields of a stored webhook up to date."""
+    names: dict[str, str] = {}
+    values: Item = {}
+    sets, removes = [], []
+    for name in changed:
+        for attribute, value in stored(webhook, name).items():
+            names[f"#{attribute}"] = attribute
+            if value is None:
+                removes.append(f"#{attribute}")
+            else:
+                values[f":new_{attribute}"] = value
+                sets.append(f"#{attribute} = :new_{attribute}")
+    parts = [("SET", sets), ("REMOVE", removes)]
+    return " ".join(f"{word} {', '.join(changes)}" for word, changes in parts if changes), names, values
 
 
 def webhook_from_image(image: Image) -> Webhook:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
 from herald.adapters.aws import THROTTLED, call, code_of
 from herald.adapters.dynamodb import items, keys
+from herald.adapters.dynamodb.table import get_item, reasons_of, refusal, write
 from herald.ports import Clock, Unavailable
 from herald.records import Entry, Header, TakenSend, TaskRef, Webhook
 
@@ -106,21 +107,13 @@ class DynamoTaskLog:
             values[":from"] = {"S": last["sk"]["S"] + "!"}  # the least key after it
 
     def put(self, ref: TaskRef, entry: Entry, expires_second: int) -> bool:
-        item = self._entry_item(keys.pk(ref), entry, expires_second)
-        try:
-            call(
-                self._client().put_item,
-                TableName=self._table,
-                Item=item,
-                ConditionExpression=FREE,
-                ExpressionAttributeValues=self._now(),
-            )
-        except ClientError as error:
-            # In conflict with a transaction on the same number: who asks reads on and tries again.
-            if code_of(error) in {"ConditionalCheckFailedException", "TransactionConflictException"}:
-                return False
-            raise refusal(error) from error
-        return True
+        return write(
+            self._client().put_item,
+            TableName=self._table,
+            Item=self._entry_item(keys.pk(ref), entry, expires_second),
+            ConditionExpression=FREE,
+            ExpressionAttributeValues=self._now(),
+        )
 
     def commit(
         self, before: Header, after: Header, entries: Sequence[Entry], once: tuple[str, str] | None = None
@@ -171,25 +164,18 @@ class DynamoTaskLog:
         if due_at is not None:
             update = "SET dueAt = :due, dueShard = :shard"
             values |= {":due": {"N": str(due_at)}, ":shard": {"S": keys.due_shard(partition)}}
-        try:
-            call(
-                self._client().update_item,
-                TableName=self._table,
-                Key={"pk": {"S": partition}, "sk": {"S": keys.HEADER}},
-                UpdateExpression=update,
-                ConditionExpression="#state = :state AND turn = :turn AND run = :run AND expiresAt > :now",
-                ExpressionAttributeNames={"#state": "state"},
-                ExpressionAttributeValues=values,
-            )
-        except ClientError as error:
-            # A transaction in conflict is changing the state, the turn or the run.
-            if code_of(error) in {"ConditionalCheckFailedException", "TransactionConflictException"}:
-                return False
-            raise refusal(error) from error
-        return True
+        return write(
+            self._client().update_item,
+            TableName=self._table,
+            Key={"pk": {"S": partition}, "sk": {"S": keys.HEADER}},
+            UpdateExpression=update,
+            ConditionExpression="#state = :state AND turn = :turn AND run = :run AND expiresAt > :now",
+            ExpressionAttributeNames={"#state": "state"},
+            ExpressionAttributeValues=values,
+        )
 
     def _get(self, ref: TaskRef, sk: str) -> items.Image | None:
-        return get_item(self._client(), self._table, keys.pk(ref), sk, self._clock)
+        return get_item(self._client(), self._table, keys.pk(ref), sk, self._clock.now() // 1000)
 
     def _now(self) -> dict[str, AttributeValueTypeDef]:
         return {":now": {"N": str(self._clock.now() // 1000)}}
@@ -233,35 +219,3 @@ class DynamoTaskLog:
             else:
                 return True
         raise Unavailable(f"TransactWriteItems: {', '.join(sorted(reasons)) or 'in progress'}, {TRIES} times")
-
-
-def get_item(client: DynamoDBClient, table: str, partition: str, sk: str, clock: Clock) -> items.Image | None:
-    """One living item, read consistently."""
-    answer = call(client.get_item, TableName=table, Key={"pk": {"S": partition}, "sk": {"S": sk}}, ConsistentRead=True)
-    item = answer.get("Item")
-    if item is None or items.expired(item, clock.now() // 1000):
-        return None
-    return item
-
-
-def reasons_of(error: ClientError) -> frozenset[str]:
-    """Why a transaction was canceled: the codes of its items, without those that had nothing to say."""
-    return frozenset(code for code, _ in _reasons(error)) - {"None"}
-
-
-def _reasons(error: ClientError) -> list[tuple[str, str]]:
-    told: Any = error.response.get("CancellationReasons", [])
-    return [(reason.get("Code", "None"), reason.get("Message", "")) for reason in told]
-
-
-def refusal(error: ClientError) -> Exception:
-    """What DynamoDB refused for its content, as an error that says so; any other error as it is."""
-    told = [error.response.get("Error", {}).get("Message", ""), *(text for _, text in _reasons(error))]
-    why = f"{error.operation_name}: {'; '.join(filter(None, told))}"
-    if "size has exceeded" in why or "exceeds the maximum" in why:
-        return items.ItemTooLarge(why)
-    if code_of(error) == "TransactionConflictException":
-        return Unavailable(why)
-    if code_of(error) == "ValidationException" or "ValidationError" in reasons_of(error):
-        return ValueError(why)
-    return error

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from herald.adapters.aws import call, code_of
+from herald.adapters.aws import call
 from herald.adapters.dynamodb import items, keys
-from herald.adapters.dynamodb.log import get_item, refusal
+from herald.adapters.dynamodb.table import get_item, query, refusal, write
 from herald.ports import Clock
 from herald.records import Attempt, TaskRef, Webhook
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 ATTEMPT_SECONDS = 30 * 86_400
 
@@ -34,7 +33,8 @@ class DynamoWebhooks:
         self._clock = clock
 
     def get(self, ref: TaskRef, config_id: str) -> Webhook | None:
-        item = get_item(self._client(), self._table, keys.pk(ref), keys.push_sk(config_id), self._clock)
+        now = self._clock.now() // 1000
+        item = get_item(self._client(), self._table, keys.pk(ref), keys.push_sk(config_id), now)
         return None if item is None else items.webhook_from_image(item)
 
     def list(self, ref: TaskRef) -> list[Webhook]:
@@ -55,14 +55,13 @@ class DynamoWebhooks:
         differing = [f.name for f in fields(Webhook) if getattr(before, f.name) != getattr(after, f.name)]
         if wrong := [name for name in differing if name in items.FIXED]:
             raise ValueError(f"an update can't change {', '.join(wrong)}")
-        names = {"#key": "key", "#cursor": "cursor"}
-        values: dict[str, AttributeValueTypeDef] = {
+        names = {"#key": "key", "#cursor": "cursor", "#snapshot": "snapshot"}
+        values: items.Item = {
             ":key": {"S": before.key},
             ":cursor": {"N": str(before.cursor)},
             ":now": {"N": str(self._clock.now() // 1000)},
         }
         conditions = ["#key = :key", "#cursor = :cursor", "expiresAt > :now"]
-        names["#snapshot"] = "snapshot"
         if before.snapshot_due:
             conditions.append("#snapshot = :snapshot")
             values[":snapshot"] = {"S": items.DUE}
@@ -70,37 +69,18 @@ class DynamoWebhooks:
             conditions.append("attribute_not_exists(#snapshot)")
         if "state" in differing:
             conditions.append("#state = :state")
-            names["#state"] = "state"
             values[":state"] = {"S": before.state.value}
-        sets, removes = [], []
-        for name in differing:
-            for attribute, value in items.stored(after, name).items():
-                names[f"#{attribute}"] = attribute
-                if value is None:
-                    removes.append(f"#{attribute}")
-                else:
-                    values[f":new_{attribute}"] = value
-                    sets.append(f"#{attribute} = :new_{attribute}")
-        if not differing:
-            sets.append("#cursor = :cursor")  # nothing to write, yet the conditions are to be checked
-        expression = " ".join(
-            word + " " + ", ".join(changes) for word, changes in (("SET", sets), ("REMOVE", removes)) if changes
+        # Where nothing is to be written, the conditions are to be checked all the same.
+        update, new_names, new_values = items.webhook_update(after, differing or ["cursor"])
+        return write(
+            self._client().update_item,
+            TableName=self._table,
+            Key={"pk": {"S": keys.pk(before.ref)}, "sk": {"S": keys.push_sk(before.config_id)}},
+            UpdateExpression=update,
+            ConditionExpression=" AND ".join(conditions),
+            ExpressionAttributeNames=names | new_names,
+            ExpressionAttributeValues=values | new_values,
         )
-        try:
-            call(
-                self._client().update_item,
-                TableName=self._table,
-                Key={"pk": {"S": keys.pk(before.ref)}, "sk": {"S": keys.push_sk(before.config_id)}},
-                UpdateExpression=expression,
-                ConditionExpression=" AND ".join(conditions),
-                ExpressionAttributeNames=names,
-                ExpressionAttributeValues=values,
-            )
-        except ClientError as error:
-            if code_of(error) in {"ConditionalCheckFailedException", "TransactionConflictException"}:
-                return False
-            raise refusal(error) from error
-        return True
 
     def record(self, webhook: Webhook, attempt: Attempt) -> None:
         self._put(items.attempt_item(webhook, attempt, attempt.at // 1000 + ATTEMPT_SECONDS))
@@ -116,19 +96,11 @@ class DynamoWebhooks:
 
     def _query(self, ref: TaskRef, prefix: str) -> Iterator[items.Image]:
         now = self._clock.now() // 1000
-        start: dict[str, dict[str, AttributeValueTypeDef]] = {}
-        while True:
-            page = call(
-                self._client().query,
-                TableName=self._table,
-                ConsistentRead=True,
-                KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
-                ExpressionAttributeValues={":pk": {"S": keys.pk(ref)}, ":prefix": {"S": prefix}},
-                **start,  # type: ignore[arg-type]
-            )
-            for item in page["Items"]:
-                if not items.expired(item, now):
-                    yield item
-            if not (last := page.get("LastEvaluatedKey")):
-                return
-            start = {"ExclusiveStartKey": last}
+        found = query(
+            self._client(),
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
+            ExpressionAttributeValues={":pk": {"S": keys.pk(ref)}, ":prefix": {"S": prefix}},
+        )
+        return (item for item in found if not items.expired(item, now))
