@@ -15,7 +15,7 @@ help: ## the list of these verbs
 demo: environments ## the whole road on this machine: a task, its agent, its signed notifications (PORT=4566)
 	@$(PYTHON) -m demo
 
-up: python ## bring up the local stack and leave it up; addresses in .local/stack.json (PORT=4566)
+up: python ## bring up the local stack and leave it up; addresses in .local/stack.json (PORT=4566, AGENT=agent.module:Class)
 	@$(PYTHON3) -m local up
 
 down: python ## stop the local stack

@@ -12,9 +12,10 @@ from local.terminal import LocalError, say
 
 def up() -> None:
     place = stack.place_from(dict(os.environ))
-    answer = stack.up(place)
+    agent = os.environ.get("AGENT")
+    answer = stack.up(place, stack.Variant({"Agent": agent} if agent else {}))
     say(f"The local stack is up. Agent Card: {answer['cardUrl']}")
-    say(f"All addresses: {place.answer.relative_to(environments.ROOT)}. Log lines: make logs. Stop it: make down.")
+    say(f"All addresses: {os.path.relpath(place.answer)}. Log lines: make logs. Stop it: make down.")
 
 
 def down() -> None:

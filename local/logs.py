@@ -15,7 +15,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 
+from local import process
 from local.stack import place_from
 from local.terminal import LocalError, say
 
@@ -37,6 +39,9 @@ def main() -> int:
     except LocalError as error:
         print(error, file=sys.stderr)
         return 1
+    except (BotoCoreError, ClientError):
+        print("The local stack was stopped or is being deployed. Start it: make up", file=sys.stderr)
+        return 1
     except (KeyboardInterrupt, BrokenPipeError):
         pass
     return 0
@@ -44,7 +49,7 @@ def main() -> int:
 
 def _stack() -> dict[str, str]:
     place = place_from(dict(os.environ))
-    if not place.answer.exists():
+    if not place.answer.exists() or process.running(place.record) is None:
         raise LocalError("No local stack is up. Start it: make up")
     answer: dict[str, str] = json.loads(place.answer.read_text(encoding="utf-8"))
     return answer

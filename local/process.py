@@ -43,25 +43,31 @@ class Emulator:
 
 def running(record: Path) -> Emulator | None:
     """The emulator that the record speaks of, if it still runs and answers."""
+    emulator = _recorded(record)
+    return emulator if emulator and healthy(emulator.port) else None
+
+
+def _recorded(record: Path) -> Emulator | None:
+    """The emulator that the record speaks of, if it still runs."""
     try:
         emulator = Emulator(**json.loads(record.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
-    return emulator if _is_ours(emulator.pid) and healthy(emulator.port) else None
+    return emulator if _is_ours(emulator.pid) else None
 
 
 def start(python: Path, root: Path, record: Path, log: Path, port: int) -> Emulator:
-    """Start the emulator and wait until it answers.
+    """Stop the emulator that the record speaks of, start another one, and wait until it answers.
 
     Raises:
-        LocalError: the port is taken, or the emulator doesn't come up.
+        LocalError: the port is taken, or the emulator doesn't come up. Nothing of the new one is left then.
     """
+    refuse_a_taken_port(record, port)
     stop(record)
+    refuse_a_taken_port(record, port)
     scratch = record.parent / "tmp"
     shutil.rmtree(scratch, ignore_errors=True)  # unpacked functions of one that couldn't clean up
     scratch.mkdir(parents=True)
-    if _taken(port):
-        raise LocalError(f"Port {port} is taken by another program. Choose another one, for example: PORT={port + 34}")
     with log.open("wb") as output:
         process = subprocess.Popen(
             [python, "-m", MODULE],
@@ -75,14 +81,34 @@ def start(python: Path, root: Path, record: Path, log: Path, port: int) -> Emula
     _children[process.pid] = process
     emulator = Emulator(process.pid, port, time.time())
     record.write_text(json.dumps(asdict(emulator)), encoding="utf-8")
+    try:
+        _wait(process, port, log)
+    except BaseException:  # Ctrl-C, too
+        stop(record)
+        raise
+    return emulator
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    """Wait until the emulator answers."""
     give_up = time.monotonic() + READY_WITHIN
     while not healthy(port):
         if process.poll() is not None or time.monotonic() > give_up:
-            stop(record)
             tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:])
             raise LocalError(f"The emulator didn't start. The end of {log}:\n{tail}")
         time.sleep(0.1)
-    return emulator
+
+
+def refuse_a_taken_port(record: Path, port: int) -> None:
+    """See that the port is free, or held by the emulator that the record speaks of.
+
+    Raises:
+        LocalError: another program has it.
+    """
+    ours = _recorded(record)
+    if not (ours and ours.port == port) and _taken(port):
+        other = port + 34 if port + 34 < 65536 else port - 34
+        raise LocalError(f"Port {port} is taken by another program. Choose another one, for example: PORT={other}")
 
 
 def stop(record: Path) -> bool:

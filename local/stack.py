@@ -93,6 +93,8 @@ def place_from(environment: dict[str, str]) -> Place:
 def up(place: Place, variant: Variant | None = None) -> dict[str, str]:
     """Bring the stack to what the sources say, starting the emulator if needed; where everything is.
 
+    An emulator that was started here is stopped again if the rest fails or is interrupted.
+
     Raises:
         LocalError: a step failed; the message says which and what to do.
     """
@@ -100,17 +102,28 @@ def up(place: Place, variant: Variant | None = None) -> dict[str, str]:
     with _alone(place):
         environments.ensure(AWS)
         environments.ensure(EMULATOR)
-        emulator = _emulator(place)
-        sources = _fingerprint(variant)
-        _build(place, sources, variant)
-        parameters = {**PARAMETERS, **_parameters(emulator), **variant.parameters}
-        deployment = json.dumps([sources, parameters, emulator.started])
-        if not place.answer.exists() or _read(place.deployed) != deployment:
-            _deploy(place, emulator, STACK, parameters)
-            place.answer.write_text(json.dumps(_where(emulator, STACK), indent=2) + "\n", encoding="utf-8")
-            place.deployed.write_text(deployment, encoding="utf-8")
-        answer: dict[str, str] = json.loads(place.answer.read_text(encoding="utf-8"))
-        return answer
+        before = process.running(place.record)
+        emulator = _emulator(place, before)
+        try:
+            return _bring(place, emulator, variant)
+        except BaseException:  # Ctrl-C, too
+            if emulator != before:
+                _stop(place)
+            raise
+
+
+def _bring(place: Place, emulator: process.Emulator, variant: Variant) -> dict[str, str]:
+    """Build and deploy what isn't built and deployed yet; where everything is."""
+    sources = _fingerprint(variant)
+    _build(place, sources, variant)
+    parameters = {**PARAMETERS, **_parameters(emulator), **variant.parameters}
+    deployment = json.dumps([sources, parameters, emulator.started])
+    if not place.answer.exists() or _read(place.deployed) != deployment:
+        _deploy(place, emulator, STACK, parameters)
+        place.answer.write_text(json.dumps(_where(emulator, STACK), indent=2) + "\n", encoding="utf-8")
+        place.deployed.write_text(deployment, encoding="utf-8")
+    answer: dict[str, str] = json.loads(place.answer.read_text(encoding="utf-8"))
+    return answer
 
 
 def beside(place: Place, name: str, parameters: Mapping[str, str]) -> dict[str, str]:
@@ -130,10 +143,14 @@ def beside(place: Place, name: str, parameters: Mapping[str, str]) -> dict[str, 
 def down(place: Place) -> bool:
     """Stop the emulator and everything in it; False if there was nothing to stop."""
     with _alone(place):
-        stopped = process.stop(place.record)
-        place.answer.unlink(missing_ok=True)
-        place.deployed.unlink(missing_ok=True)
-        return stopped
+        return _stop(place)
+
+
+def _stop(place: Place) -> bool:
+    stopped = process.stop(place.record)
+    place.answer.unlink(missing_ok=True)
+    place.deployed.unlink(missing_ok=True)
+    return stopped
 
 
 def architecture() -> str:
@@ -169,10 +186,10 @@ def _alone(place: Place) -> Iterator[None]:
         yield
 
 
-def _emulator(place: Place) -> process.Emulator:
-    emulator = process.running(place.record)
-    if emulator is not None and emulator.port == place.port:
-        return emulator
+def _emulator(place: Place, running: process.Emulator | None) -> process.Emulator:
+    if running is not None and running.port == place.port:
+        return running
+    process.refuse_a_taken_port(place.record, place.port)  # before the addresses of one that runs are taken away
     place.answer.unlink(missing_ok=True)
     with step(f"Starting the emulator on port {place.port}"):
         return process.start(EMULATOR.python, ROOT, place.record, place.log, place.port)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
+from local import logs, process
 from local.logs import readable
 
 AT = 1_735_732_800_123  # 2025-01-01T12:00:00.123Z
@@ -39,3 +42,26 @@ def test_plain_text_is_shown_as_it_is() -> None:
 )
 def test_what_only_the_platform_reads_is_left_out(message: str) -> None:
     assert readable(AT, "api", message) is None
+
+
+def test_a_stack_that_died_is_told_with_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stack.json").write_text("{}", encoding="utf-8")
+    monkeypatch.setenv("LOCAL_DIR", str(tmp_path))
+    assert logs.main() == 1
+    assert capsys.readouterr().err == "No local stack is up. Start it: make up\n"
+
+
+def test_a_stack_that_is_stopped_meanwhile_ends_the_lines_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise EndpointConnectionError(endpoint_url="http://localhost:4566/")
+
+    (tmp_path / "stack.json").write_text("{}", encoding="utf-8")
+    monkeypatch.setenv("LOCAL_DIR", str(tmp_path))
+    monkeypatch.setattr(process, "running", lambda record: process.Emulator(1, 4566, 1.0))
+    monkeypatch.setattr(logs, "_lines", gone)
+    assert logs.main() == 1
+    assert "Start it: make up" in capsys.readouterr().err

@@ -7,9 +7,11 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from local import process, stack
+from local import __main__ as local_main
+from local import environments, process, stack
 from local.environments import ROOT
 from local.terminal import LocalError
 
@@ -89,3 +91,83 @@ def _alive(pid: int) -> bool:
         return stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_a_busy_port_costs_nobody_the_emulator_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_taken", lambda port: True)
+    monkeypatch.setattr(process, "_is_ours", lambda pid: True)
+    monkeypatch.setattr(process, "stop", lambda record: pytest.fail("stopped before the port was looked at"))
+    record = tmp_path / "emulator.json"
+    record.write_text(json.dumps({"pid": 1, "port": 4566, "started": 1.0}), encoding="utf-8")
+    with pytest.raises(LocalError, match="Port 4567 is taken"):
+        process.start(tmp_path / "python", tmp_path, record, tmp_path / "log", 4567)
+    process.refuse_a_taken_port(record, 4566)  # its own port isn't somebody else's
+
+
+def test_another_port_than_the_highest_one_is_a_port_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_taken", lambda port: True)
+    with pytest.raises(LocalError, match="PORT=65501"):
+        process.refuse_a_taken_port(tmp_path / "emulator.json", 65535)
+
+
+def test_an_interrupted_start_leaves_no_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(port: int) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(process, "_taken", lambda port: False)
+    monkeypatch.setattr(process, "healthy", interrupted)
+    monkeypatch.setattr(process, "_is_ours", _alive)
+    started: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def sleeper(command: list[object], **options: Any) -> subprocess.Popen[bytes]:
+        started.append(popen(["/bin/sleep", "3600"], **options))
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", sleeper)
+    record = tmp_path / "emulator.json"
+    with pytest.raises(KeyboardInterrupt):
+        process.start(tmp_path / "python", tmp_path, record, tmp_path / "log", 4566)
+    assert not record.exists()
+    assert not _alive(started[0].pid)
+
+
+@pytest.mark.parametrize(("before", "left"), [(None, []), (process.Emulator(7, 4566, 1.0), [7])])
+def test_a_failed_or_interrupted_up_stops_only_the_emulator_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: process.Emulator | None, left: list[int]
+) -> None:
+    running = [before.pid] if before else []
+
+    def start(*_: object) -> process.Emulator:
+        running[:] = [8]
+        return process.Emulator(8, 4566, 2.0)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(environments, "ensure", lambda environment: None)
+    monkeypatch.setattr(process, "running", lambda record: before)
+    monkeypatch.setattr(process, "refuse_a_taken_port", lambda record, port: None)
+    monkeypatch.setattr(process, "start", start)
+    monkeypatch.setattr(process, "stop", lambda record: bool(running.pop()))
+    monkeypatch.setattr(stack, "_sam_build", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stack.up(stack.Place(tmp_path, 4566))
+    assert running == left
+
+
+def test_up_takes_the_agent_to_deploy_and_a_place_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[stack.Variant] = []
+
+    def up(place: stack.Place, variant: stack.Variant) -> dict[str, str]:
+        asked.append(variant)
+        return {"cardUrl": "http://card"}
+
+    monkeypatch.setattr(stack, "up", up)
+    monkeypatch.setenv("LOCAL_DIR", str(tmp_path))
+    monkeypatch.setenv("AGENT", "agent.greeter:Greeter")
+    local_main.up()
+    assert asked[0].parameters == {"Agent": "agent.greeter:Greeter"}
+    assert "stack.json. Log lines" in capsys.readouterr().out
