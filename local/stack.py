@@ -61,6 +61,11 @@ class Place:
         return self.folder / "container-build"
 
     @property
+    def variables(self) -> Path:
+        """What `sam local invoke` tells each function."""
+        return self.folder / "invoke.json"
+
+    @property
     def deployed(self) -> Path:
         return self.folder / "deployed.stamp"
 
@@ -159,9 +164,15 @@ def architecture() -> str:
 
 
 def build_for_containers(place: Place) -> None:
-    """Build the layers for the template's runtime on this machine's architecture, for `sam local invoke`."""
+    """Build the layers for the template's runtime on this machine's architecture, for `sam local invoke`.
+
+    That architecture becomes the built template's default, so that the command needs no parameter.
+    """
     with _alone(place):
         _sam_build(place.container_build, _fingerprint(Variant()), {"ARCHITECTURE": architecture()})
+        template = place.container_build / "template.yaml"
+        text = template.read_text(encoding="utf-8")
+        template.write_text(text.replace("Default: arm64", f"Default: {architecture()}"), encoding="utf-8")
 
 
 def _parameters(emulator: process.Emulator) -> dict[str, str]:
