@@ -18,7 +18,18 @@ from herald.adapters.dynamodb.due import DynamoDueIndex
 from herald.adapters.dynamodb.log import DynamoTaskLog
 from herald.adapters.dynamodb.webhooks import DynamoWebhooks
 from herald.adapters.s3 import S3Bodies
-from herald.ports import Clock, Doorbells, DueIndex, Ids, Sealer, TaskLog, TransportFailure, Webhooks, WorkerLauncher
+from herald.ports import (
+    Clock,
+    Doorbells,
+    DueIndex,
+    Ids,
+    Sealer,
+    TaskLog,
+    TransportFailure,
+    Unavailable,
+    Webhooks,
+    WorkerLauncher,
+)
 from herald.settings import (
     ApiSettings,
     PublishKeysSettings,
@@ -133,7 +144,9 @@ def _url_check(allow: str) -> CheckUrl:
             UrlPolicy(SystemResolver(), allowed).vet(url)
         except UrlRefused as refused:
             return refused.sentence
-        except TransportFailure:
+        except TransportFailure as failure:
+            if failure.passing:
+                raise Unavailable("DNS doesn't answer for a webhook's host") from None
             return "must name a host that has an address"
         return None
 

@@ -133,12 +133,16 @@ class Answer:
 
 
 class TransportFailure(Exception):
-    """A POST that got no answer: ``outcome`` is a failure class of herald.delivery.retry."""
+    """A POST that got no answer: ``outcome`` is a failure class of herald.delivery.retry.
 
-    def __init__(self, outcome: str, milliseconds: int = 0) -> None:
+    ``passing`` says that DNS itself didn't answer, so that nothing is known of the name.
+    """
+
+    def __init__(self, outcome: str, milliseconds: int = 0, *, passing: bool = False) -> None:
         super().__init__(outcome)
         self.outcome = outcome
         self.milliseconds = milliseconds
+        self.passing = passing
 
 
 class WebhookTransport(Protocol):

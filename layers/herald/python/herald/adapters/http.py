@@ -53,9 +53,9 @@ class SystemResolver:
         try:
             found = answers.get(timeout=timeout)
         except queue.Empty:
-            raise TransportFailure(retry.DNS_ERROR, round(timeout * 1000)) from None
+            raise TransportFailure(retry.DNS_ERROR, round(timeout * 1000), passing=True) from None
         if isinstance(found, OSError):
-            raise TransportFailure(retry.DNS_ERROR) from found
+            raise TransportFailure(retry.DNS_ERROR, passing=found.errno == socket.EAI_AGAIN) from found
         order = {socket.AF_INET: 0, socket.AF_INET6: 1}
         addresses = [info[4][0] for info in sorted(found, key=lambda info: order.get(info[0], 2)) if info[0] in order]
         if not addresses:
