@@ -32,7 +32,7 @@ _VISIBLE_WITH_SPACES = re.compile(r"[!-~]+( +[!-~]+)*")  # Digest and its like h
 _SCHEME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")  # a token of RFC 9110
 
 CheckUrl = Callable[[str], str | None]
-"""What is wrong with a webhook's URL, as ``must …``; None when it may be used. Resolves its host. Raises Unavailable."""
+"""What is wrong with a webhook's URL, as ``must …``; None when it may be used. Raises Unavailable without DNS."""
 
 
 @dataclass(frozen=True, slots=True)
