@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 
 import boto3
@@ -31,9 +31,6 @@ from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
 from builders.events import LambdaContext
 from builders.stack import create_tasks_table, template
 from builders.stores import AWS_ENVIRONMENT, BUCKET, REGION, TABLE
-
-if TYPE_CHECKING:
-    pass
 
 ROOT = Path(__file__).parents[2]
 ACCOUNT = "123456789012"
@@ -63,6 +60,10 @@ class Stack:
         """Call a function as Lambda does, with an event that has been JSON."""
         self.calls.append((function, event))
         return self.functions[function](json.loads(json.dumps(event)), LambdaContext())
+
+    def called(self, function: str) -> list[Any]:
+        """The events that a function was called with, in order."""
+        return [event for name, event in self.calls if name == function]
 
     # ---- DynamoDB stream ----------------------------------------------------------------------------------------
 
@@ -102,12 +103,10 @@ class Stack:
 
     # ---- SQS ------------------------------------------------------------------------------------------------------
 
-    def queue(self) -> bool:
-        """Give send_webhooks one doorbell, if there is one; True if there was."""
-        if "send_webhooks" not in self.functions:
-            return False
-        client, url = boto3.client("sqs"), self.environ["HERALD_QUEUE_URL"]
-        received = client.receive_message(QueueUrl=url, MaxNumberOfMessages=1, AttributeNames=["All"])
+    def doorbell(self) -> dict[str, Any] | None:
+        """The event with the next doorbell that can be seen; it is in flight from then on."""
+        url = self.environ["HERALD_QUEUE_URL"]
+        received = boto3.client("sqs").receive_message(QueueUrl=url, MaxNumberOfMessages=1, AttributeNames=["All"])
         for message in received.get("Messages", []):
             record = {
                 "messageId": message["MessageId"],
@@ -120,10 +119,17 @@ class Stack:
                 "eventSourceARN": f"arn:aws:sqs:{REGION}:{ACCOUNT}:doorbells.fifo",
                 "awsRegion": REGION,
             }
-            if not self.invoke("send_webhooks", {"Records": [record]})["batchItemFailures"]:
-                client.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-            return True
-        return False
+            return {"Records": [record]}
+        return None
+
+    def queue(self) -> bool:
+        """Give send_webhooks one doorbell, if there is one; True if there was."""
+        if "send_webhooks" not in self.functions or (event := self.doorbell()) is None:
+            return False
+        if not self.invoke("send_webhooks", event)["batchItemFailures"]:
+            receipt = event["Records"][0]["receiptHandle"]
+            boto3.client("sqs").delete_message(QueueUrl=self.environ["HERALD_QUEUE_URL"], ReceiptHandle=receipt)
+        return True
 
     # ---- Step Functions ---------------------------------------------------------------------------------------------
 
@@ -195,23 +201,29 @@ class Stack:
 
 @contextmanager
 def deployed(environ: Mapping[str, str] | None = None, *, attempts: int = 2) -> Iterator[Stack]:
-    """The stack's data and state machine, inside ``mock_aws(config=MOTO)``; the functions are the caller's to add.
+    """The stack's data and state machine, inside ``mock_aws``; the functions are the caller's to add.
 
-    The environment of the process becomes that of the functions, and is put back.
+    Executions run only with ``mock_aws(config=MOTO)``. The environment of the process becomes that of the functions,
+    and is put back.
     """
-    settings = {**AWS_ENVIRONMENT, "AWS_ENDPOINT_URL": "", "POWERTOOLS_LOG_LEVEL": "CRITICAL", **(environ or {})}
+    settings = {**AWS_ENVIRONMENT, "AWS_REGION": REGION, "AWS_ENDPOINT_URL": "", **(environ or {})}
     with mock.patch.dict(os.environ, settings):
+        os.environ.pop("AWS_PROFILE", None)
         tables = boto3.client("dynamodb")
         create_tasks_table(tables, TABLE)
         boto3.client("s3").create_bucket(
             Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
         )
-        queue_url = boto3.client("sqs").create_queue(QueueName="doorbells.fifo", Attributes={"FifoQueue": "true"})
+        queue_url = boto3.client("sqs").create_queue(
+            QueueName="doorbells.fifo", Attributes={"FifoQueue": "true", "VisibilityTimeout": "540"}
+        )
         own = {
             "HERALD_TABLE": TABLE,
             "HERALD_BUCKET": BUCKET,
             "HERALD_QUEUE_URL": queue_url["QueueUrl"],
             "HERALD_STATE_MACHINE_ARN": _create_state_machine(attempts),
+            "HERALD_SEALING_SECRET": _create_secret("sealing"),
+            "HERALD_SIGNING_SECRET": _create_secret("signing"),
         }
         stream_arn = tables.describe_table(TableName=TABLE)["Table"]["LatestStreamArn"]
         stack = Stack({}, own, stream_arn)
@@ -247,6 +259,10 @@ def _create_state_machine(attempts: int) -> str:
     return boto3.client("stepfunctions").create_state_machine(
         name="task-worker", definition=definition(attempts), roleArn=f"arn:aws:iam::{ACCOUNT}:role/task-worker"
     )["stateMachineArn"]
+
+
+def _create_secret(name: str) -> str:
+    return boto3.client("secretsmanager").create_secret(Name=name, SecretString=f"the {name} secret")["ARN"]
 
 
 @contextmanager

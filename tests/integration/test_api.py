@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -17,24 +15,21 @@ from moto import mock_aws
 
 from builders.api import message, sending
 from builders.events import REGION, rest_event, rpc_event
-from builders.stack import create_tasks_table
-from builders.stores import AWS_ENVIRONMENT
+from builders.stores import BUCKET, TABLE
+from herald.settings import SettingsError
+from integration import pump
+from integration.pump import Handler
 
-FUNCTION = Path(__file__).parents[2] / "functions" / "api" / "app.py"
 RECEIVER = "http://127.0.0.1:9999/webhook"
 CARD_PATH = "/.well-known/agent-card.json"
-
-Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Deployed:
     handler: Handler
-    table: str
-    bucket: str
 
     def items(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = boto3.client("dynamodb", REGION).scan(TableName=self.table)["Items"]
+        found: list[dict[str, Any]] = boto3.client("dynamodb").scan(TableName=TABLE)["Items"]
         return found
 
     def kinds(self) -> list[str]:
@@ -47,46 +42,11 @@ class Deployed:
         return parsed
 
 
-def load(monkeypatch: pytest.MonkeyPatch, **environment: str) -> Handler:
-    """The handler of functions/api, made anew under an environment."""
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    spec = importlib.util.spec_from_file_location("api_function", FUNCTION)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    handler: Handler = module.handler
-    return handler
-
-
 @pytest.fixture
-def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
-    for name, value in AWS_ENVIRONMENT.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_REGION", REGION)
-    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        table = create_tasks_table(boto3.client("dynamodb", REGION))
-        bucket = "bodies"
-        boto3.client("s3", REGION).create_bucket(
-            Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"}
-        )
-        secret = boto3.client("secretsmanager", REGION).create_secret(Name="sealing", SecretString="s" * 64)
-        yield Deployed(
-            load(
-                monkeypatch,
-                HERALD_TABLE=table,
-                HERALD_BUCKET=bucket,
-                HERALD_STATE_MACHINE_ARN=f"arn:aws:states:{REGION}:123456789012:stateMachine:worker",
-                HERALD_SEALING_SECRET=secret["ARN"],
-                HERALD_WEBHOOK_ALLOW="127.0.0.1:*",
-                HERALD_BLOCKING_SECONDS="0.3",
-            ),
-            table,
-            bucket,
-        )
+def deployed() -> Iterator[Deployed]:
+    settings = {"HERALD_WEBHOOK_ALLOW": "127.0.0.1:*", "HERALD_BLOCKING_SECONDS": "0.3"}
+    with mock_aws(), pump.deployed(settings):
+        yield Deployed(pump.load("api"))
 
 
 def test_a_message_is_a_header_an_entry_and_a_webhook_in_the_table(deployed: Deployed) -> None:
@@ -147,7 +107,7 @@ def test_a_message_above_300_kb_lies_in_the_bucket_and_comes_back_whole(deployed
     task = deployed.rpc("SendMessage", sending(text=text))["result"]["task"]
 
     assert deployed.rpc("GetTask", {"id": task["id"]})["result"]["history"][0]["parts"] == [{"text": text}]
-    objects = boto3.client("s3", REGION).list_objects_v2(Bucket=deployed.bucket)["Contents"]
+    objects = boto3.client("s3").list_objects_v2(Bucket=BUCKET)["Contents"]
     assert len(objects) == 1
 
 
@@ -207,5 +167,7 @@ def test_each_request_is_one_json_line_with_its_id_and_no_content(
 def test_a_variable_that_is_missing_is_a_clear_deployment_error(
     deployed: Deployed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(Exception, match="HERALD_TABLE is not set"):
-        load(monkeypatch, HERALD_TABLE="")
+    monkeypatch.delenv("HERALD_TABLE")
+
+    with pytest.raises(SettingsError, match="HERALD_TABLE is not set"):
+        pump.load("api")

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 from moto import mock_aws
 
-from builders.events import LambdaContext
-from builders.stack import create_tasks_table
-from builders.stores import AWS_ENVIRONMENT
+from builders.stores import TABLE
 from fakes.clock import FakeClock, SequentialIds
 from herald import bootstrap
-from herald.adapters.aws import AwsClients
 from herald.adapters.http import PinnedTransport, SystemResolver
 from herald.entrypoints import api, publish_keys, ring_webhooks, run_agent, send_webhooks, start_worker, sweep
 from herald.ports import Answer
 from herald.webhooks import verify
+from integration.pump import Handler, Stack, deployed
 
 ROOT = Path(__file__).parents[2]
 EVENTS = {path.stem: path for path in sorted((ROOT / "events").glob("*.json"))}
@@ -35,8 +35,6 @@ KEY = "aaaaaaadaaaaaaaaaaaaaaaaaa"
 SECRET = "whsec_ZXhhbXBsZSBzZWNyZXQgb2YgdGhlIHJlY2VpdmVyIQ=="
 TURN = {"tenant": "", "owner": "AROAEXAMPLEEXAMPLEEX", "taskId": TASK, "turn": 0}
 
-Handler = Callable[[dict[str, Any], Any], Any]
-
 
 def event(name: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(EVENTS[name].read_text())
@@ -45,18 +43,15 @@ def event(name: str) -> dict[str, Any]:
 
 @dataclass
 class Life:
-    """The stack on moto, and a receiver that takes everything."""
+    """The deployed stack, and a receiver that takes everything."""
 
-    aws: AwsClients
-    queue_url: str
-    platform: bootstrap.Platform
+    stack: Stack
     clock: FakeClock
     received: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
     def handle(self, name: str) -> Any:
-        """The event through the handler of its function, the part of its name after the number."""
-        function = next(function for function in self.handlers if name[3:].startswith(function.replace("_", "-")))
-        return self.handlers[function]()(event(name), LambdaContext())
+        """The event through its function, the part of its name after the number."""
+        return self.stack.invoke(function_of(name, self.stack.functions), event(name))
 
     def answer(self, name: str) -> Any:
         """The JSON body of an API answer, which must be a 200."""
@@ -69,52 +64,37 @@ class Life:
             self.handle(name)
 
     @property
-    def handlers(self) -> dict[str, Callable[[], Handler]]:
-        def sender() -> Handler:
-            watch = send_webhooks.DeliveryWatch()
-            return send_webhooks.handler_for(bootstrap.send_webhooks(self.platform, watch), watch)
-
-        card = ROOT / "layers/agent/python/agent/card.yaml"
-        return {
-            "api": lambda: api.handler_for(self.platform, card),
-            "publish_keys": lambda: publish_keys.handler_for(bootstrap.publish_keys(self.platform)),
-            "start_worker": lambda: start_worker.handler_for(bootstrap.start_worker(self.platform)),
-            "run_agent": lambda: run_agent.handler_for(bootstrap.run_agent(self.platform)),
-            "ring_webhooks": lambda: ring_webhooks.handler_for(bootstrap.ring_webhooks(self.platform)),
-            "send_webhooks": sender,
-            "sweep": lambda: sweep.handler_for(bootstrap.sweep(self.platform)),
-        }
-
-    @property
     def items(self) -> dict[str, Mapping[str, Any]]:
         """What the table holds, by sort key."""
-        return {item["sk"]["S"]: item for item in self.aws.dynamodb.scan(TableName="tasks")["Items"]}
+        return {item["sk"]["S"]: item for item in boto3.client("dynamodb").scan(TableName=TABLE)["Items"]}
 
     @property
     def state(self) -> str:
         return str(self.items["TASK"]["state"]["S"])
 
     def executions(self) -> list[str]:
-        arn = self.platform.environ["HERALD_STATE_MACHINE_ARN"]
-        listed = self.aws.stepfunctions.list_executions(stateMachineArn=arn)["executions"]
+        """Those that were started; here they go no further."""
+        listed = boto3.client("stepfunctions").list_executions(stateMachineArn=self.stack.machine_arn)["executions"]
         return [execution["name"] for execution in listed]
 
     def doorbells(self) -> list[tuple[str, Any]]:
         """Group and body of what is queued."""
-        taken = self.aws.sqs.receive_message(
-            QueueUrl=self.queue_url, MaxNumberOfMessages=10, AttributeNames=["MessageGroupId"]
-        )
-        return [(m["Attributes"]["MessageGroupId"], json.loads(m["Body"])) for m in taken.get("Messages", [])]
+        events = iter(self.stack.doorbell, None)
+        records = [record for event in events for record in event["Records"]]
+        return [(record["attributes"]["MessageGroupId"], json.loads(record["body"])) for record in records]
+
+
+def function_of(name: str, functions: Iterable[str]) -> str:
+    return next(function for function in functions if name[3:].startswith(function.replace("_", "-")))
 
 
 @pytest.fixture
 def life(monkeypatch: pytest.MonkeyPatch) -> Iterator[Life]:
-    for name, value in AWS_ENVIRONMENT.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    monkeypatch.delenv("AWS_PROFILE", raising=False)
-    with mock_aws():
-        made = _deployed()
+    with mock_aws(), deployed() as stack:
+        clock = FakeClock()
+        platform = bootstrap.Platform(os.environ, clock=clock, ids=SequentialIds())
+        stack.functions |= functions_of(platform)
+        made = Life(stack, clock)
 
         def post(_: object, url: str, address: str, headers: Mapping[str, str], body: bytes, seconds: float) -> Answer:
             assert (url, address) == ("https://client.example.com/notifications", "93.184.215.14")
@@ -126,31 +106,18 @@ def life(monkeypatch: pytest.MonkeyPatch) -> Iterator[Life]:
         yield made
 
 
-def _deployed() -> Life:
-    aws = AwsClients()
-    create_tasks_table(aws.dynamodb, "tasks")
-    aws.s3.create_bucket(Bucket="bodies", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
-    queue_url = aws.sqs.create_queue(QueueName="doorbells.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
-    machine = aws.stepfunctions.create_state_machine(
-        name="task-worker",
-        definition=json.dumps({"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}}),
-        roleArn="arn:aws:iam::123456789012:role/task-worker",
-    )
-    secrets = {
-        name: aws.secretsmanager.create_secret(Name=name, SecretString=f"{name} secret")["ARN"]
-        for name in ("sealing", "signing")
+def functions_of(platform: bootstrap.Platform) -> dict[str, Handler]:
+    """All functions on one platform, with its clock and its ids."""
+    watch = send_webhooks.DeliveryWatch()
+    return {
+        "api": api.handler_for(platform, ROOT / "layers/agent/python/agent/card.yaml"),
+        "publish_keys": publish_keys.handler_for(bootstrap.publish_keys(platform)),
+        "start_worker": start_worker.handler_for(bootstrap.start_worker(platform)),
+        "run_agent": run_agent.handler_for(bootstrap.run_agent(platform)),
+        "ring_webhooks": ring_webhooks.handler_for(bootstrap.ring_webhooks(platform)),
+        "send_webhooks": send_webhooks.handler_for(bootstrap.send_webhooks(platform, watch), watch),
+        "sweep": sweep.handler_for(bootstrap.sweep(platform)),
     }
-    environment = {
-        "AWS_REGION": "eu-central-1",
-        "HERALD_TABLE": "tasks",
-        "HERALD_BUCKET": "bodies",
-        "HERALD_QUEUE_URL": queue_url,
-        "HERALD_STATE_MACHINE_ARN": machine["stateMachineArn"],
-        "HERALD_SEALING_SECRET": secrets["sealing"],
-        "HERALD_SIGNING_SECRET": secrets["signing"],
-    }
-    clock = FakeClock()
-    return Life(aws, queue_url, bootstrap.Platform(environment, aws, clock, SequentialIds()), clock)
 
 
 SENT = "02-api-send-message-jsonrpc"
@@ -159,9 +126,8 @@ RAN = "06-run-agent-turn"
 
 def test_the_files_stand_in_the_order_of_a_life_and_cover_every_function(life: Life) -> None:
     assert [name[:2] for name in EVENTS] == [f"{number:02d}" for number in range(1, len(EVENTS) + 1)]
-    begin = {function: function.replace("_", "-") for function in life.handlers}
-    covered = {function for function in begin for name in EVENTS if name[3:].startswith(begin[function])}
-    assert covered == {app.parent.name for app in (ROOT / "functions").glob("*/app.py")} == set(life.handlers)
+    covered = {function_of(name, life.stack.functions) for name in EVENTS}
+    assert covered == {app.parent.name for app in (ROOT / "functions").glob("*/app.py")} == set(life.stack.functions)
 
 
 def test_01_anybody_reads_the_card(life: Life) -> None:
@@ -297,6 +263,6 @@ def test_15_a_task_is_canceled_and_what_stops_after_it_changes_nothing(life: Lif
 
 def test_the_turn_is_the_input_that_start_worker_gives(life: Life) -> None:
     life.live("04-start-worker-message")
-    arn = life.platform.environ["HERALD_STATE_MACHINE_ARN"].replace(":stateMachine:", ":execution:")
-    started = life.aws.stepfunctions.describe_execution(executionArn=f"{arn}:{TASK}-0-1767225600")
+    arn = life.stack.machine_arn.replace(":stateMachine:", ":execution:")
+    started = boto3.client("stepfunctions").describe_execution(executionArn=f"{arn}:{TASK}-0-1767225600")
     assert json.loads(started["input"]) == event(RAN) == TURN

@@ -92,9 +92,6 @@ class Scene:
     def name(self, turn: int = 0) -> str:
         return execution_name(REF, turn, self.entries[turn].at)
 
-    def called(self, function: str) -> list[Any]:
-        return [event for name, event in self.stack.calls if name == function]
-
 
 @pytest.fixture
 def scene() -> Iterator[Scene]:
@@ -126,7 +123,7 @@ def test_g19_the_state_carries_ids_only(scene: Scene) -> None:
 
     scene.stack.pump()
 
-    assert scene.called("run_agent") == [TURN]
+    assert scene.stack.called("run_agent") == [TURN]
     assert scene.told == ("TASK_STATE_COMPLETED", "Done")
     history = boto3.client("stepfunctions").get_execution_history(
         executionArn=f"{scene.stack.machine_arn.replace(':stateMachine:', ':execution:')}:{scene.name()}"
@@ -142,7 +139,7 @@ def test_b1_a_stream_that_is_read_again_runs_nothing_again(scene: Scene) -> None
     scene.stack.pump()
 
     assert scene.stack.executions() == {scene.name(): "SUCCEEDED"}
-    assert len(scene.called("run_agent")) == 1
+    assert len(scene.stack.called("run_agent")) == 1
 
 
 def test_b15_a_follow_up_is_run_in_an_execution_of_its_own(scene: Scene) -> None:
@@ -167,7 +164,7 @@ def test_g21_checkpoints_are_rounds_of_one_execution(scene: Scene) -> None:
 
     assert scene.told == ("TASK_STATE_COMPLETED", "Done")
     assert scene.stack.states(scene.name()) == ["RunAgent", "GoOn"] * 3 + ["Done"]
-    assert [event.get("run") for event in scene.called("run_agent")] == [
+    assert [event.get("run") for event in scene.stack.called("run_agent")] == [
         None,
         {"outcome": "again"},
         {"outcome": "again"},
@@ -191,11 +188,11 @@ def test_b12_a_turn_that_crashes_every_time_is_caught_and_failed_by_sweep(scene:
     scene.stack.pump()
 
     assert scene.told == ("TASK_STATE_FAILED", "The agent stopped unexpectedly.")
-    assert len(scene.called("run_agent")) == 3
+    assert len(scene.stack.called("run_agent")) == 3
     assert len(scene.stack.waits) == 2
     assert scene.stack.states(scene.name()) == ["RunAgent", "EndTask", "TurnFailed"]
     assert scene.stack.executions() == {scene.name(): "FAILED"}
-    (event,) = scene.called("sweep")
+    (event,) = scene.stack.called("sweep")
     assert event["failedTurn"] == TURN
     assert event["error"]["Error"] == "Runtime.ExitError"
     assert scene.header.due_at is None
@@ -208,7 +205,7 @@ def test_b12_an_exception_of_the_agents_is_no_failure_of_the_execution(scene: Sc
 
     assert scene.told == ("TASK_STATE_FAILED", "The agent failed while working on this task.")
     assert scene.stack.executions() == {scene.name(): "SUCCEEDED"}
-    assert len(scene.called("run_agent")) == 1
+    assert len(scene.stack.called("run_agent")) == 1
     assert not any("secret" in entry.body for entry in scene.entries)
 
 
@@ -221,7 +218,7 @@ def test_b12_an_agent_that_cannot_be_imported_fails_the_task(scene: Scene, monke
 
     assert scene.told == ("TASK_STATE_FAILED", "The agent stopped unexpectedly.")
     assert scene.kinds == ["message", "status"]
-    assert scene.called("sweep")[0]["error"]["Error"] == "AgentNotLoaded"
+    assert scene.stack.called("sweep")[0]["error"]["Error"] == "AgentNotLoaded"
 
 
 def test_g20_a_stopped_execution_is_told_by_its_event(scene: Scene) -> None:
@@ -282,7 +279,7 @@ def test_b8_a_cancel_in_the_middle_of_a_run_stands(scene: Scene) -> None:
 
     assert scene.task["status"]["state"] == "TASK_STATE_CANCELED"
     assert scene.kinds == ["message", "run", "status", "status"]
-    assert len(scene.called("run_agent")) == 1
+    assert len(scene.stack.called("run_agent")) == 1
 
 
 def test_a_stream_record_that_fails_is_given_again(scene: Scene) -> None:
