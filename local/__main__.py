@@ -12,8 +12,7 @@ from local.terminal import LocalError, say
 
 def up() -> None:
     place = stack.place_from(dict(os.environ))
-    agent = os.environ.get("AGENT")
-    answer = stack.up(place, stack.Variant({"Agent": agent} if agent else {}))
+    answer = stack.up(place, stack.variant_from(dict(os.environ)))
     say(f"The local stack is up. Agent Card: {answer['cardUrl']}")
     say(f"All addresses: {os.path.relpath(place.answer)}. Log lines: make logs. Stop it: make down.")
 

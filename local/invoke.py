@@ -29,12 +29,14 @@ def main() -> int:
     try:
         function, event = _asked(dict(os.environ))
         place = stack.place_from(dict(os.environ))
-        addresses = stack.up(place)
+        addresses = stack.up(place, stack.variant_from(dict(os.environ)))
         stack.build_for_containers(place)
         place.variables.write_text(json.dumps(_variables(addresses)), encoding="utf-8")
     except LocalError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     command = _command(place, function, event) + os.environ.get("ARGS", "").split()
     say(shlex.join([f"{name}={value}" for name, value in CREDENTIALS.items()] + command))
     mine = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}

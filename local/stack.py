@@ -95,6 +95,12 @@ def place_from(environment: dict[str, str]) -> Place:
     return Place(ROOT / (environment.get("LOCAL_DIR") or ".local"), int(port))
 
 
+def variant_from(environment: dict[str, str]) -> Variant:
+    """The variant that AGENT names; that of the template by default."""
+    agent = environment.get("AGENT")
+    return Variant({"Agent": agent} if agent else {})
+
+
 def up(place: Place, variant: Variant | None = None) -> dict[str, str]:
     """Bring the stack to what the sources say, starting the emulator if needed; where everything is.
 
