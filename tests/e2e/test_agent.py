@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from e2e.client import Client, said
 from e2e.cloud import Cloud
-from e2e.loopback import Meeting, Receiver
+from e2e.loopback import ENDED, Meeting, Receiver
 from e2e.waiting import wait_for
 
 
 def ends(log: list[tuple[int, str, str]]) -> list[str]:
     """The terminal states in a log; the last entry must be the one that there is."""
-    terminal = {"TASK_STATE_COMPLETED", "TASK_STATE_FAILED", "TASK_STATE_CANCELED", "TASK_STATE_REJECTED"}
-    found = [state for _, _, state in log if state in terminal]
-    assert log[-1][2] in terminal, log
+    found = [state for _, _, state in log if state in ENDED]
+    assert log[-1][2] in ENDED, log
     return found
 
 

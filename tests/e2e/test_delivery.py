@@ -14,19 +14,13 @@ import pytest
 
 from e2e.client import Client, message, script
 from e2e.cloud import Cloud
-from e2e.loopback import Arrival, Meeting, Receiver
+from e2e.loopback import Arrival, Meeting, Receiver, genuine
 from e2e.waiting import wait_for
 from herald.adapters.dynamodb import keys
 from herald.records import Webhook, WebhookState
 
 ESTABLISHED = "01"  # in /proc/net/tcp
 RETRIED = 90.0  # seconds within which a second retry has been made: 5 s and 30 s, each with a fifth more at most
-
-
-def genuine(arrivals: list[Arrival]) -> list[int]:
-    """The numbers of the notifications as they arrived; each holds its signatures."""
-    assert [arrival.fault for arrival in arrivals] == [""] * len(arrivals)
-    return [arrival.number for arrival in arrivals]
 
 
 def webhook_of(cloud: Cloud, task_id: str, receiver: Receiver) -> Webhook:
