@@ -66,8 +66,11 @@ def test_a2a_sdk_s_client_sends_the_example_and_every_notification_arrives_signe
     assert differing(arrived, task) == []
     [artifact] = task["artifacts"]
     figures = artifact["parts"][0]["data"]
-    # By hand, from the file's second line: (18,420,000 - 10,278,400) / 18,420,000 = 0.442
     assert figures["entity"] == "Fjordlight Instruments AS"
+    # By hand, from the file's second line: 18,420,000 - 10,278,400 = 8,141,600, and that over 18,420,000 = 0.44199…
+    first = figures["periods"][0]
+    assert (first["period"], first["grossProfit"]) == ("2023-Q1", 8_141_600)
+    assert first["grossMargin"] == pytest.approx(0.442, abs=0.0001)
     assert {part.get("mediaType") for part in artifact["parts"]} == {
         "application/json",
         "text/markdown",
