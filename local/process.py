@@ -65,9 +65,8 @@ def start(python: Path, root: Path, record: Path, log: Path, port: int) -> Emula
     refuse_a_taken_port(record, port)
     stop(record)
     refuse_a_taken_port(record, port)
-    scratch = record.parent / "tmp"
-    shutil.rmtree(scratch, ignore_errors=True)  # unpacked functions of one that couldn't clean up
-    scratch.mkdir(parents=True)
+    scratch = _scratch(record)
+    scratch.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
             [python, "-m", MODULE],
@@ -120,6 +119,7 @@ def stop(record: Path) -> bool:
     record.unlink(missing_ok=True)
     if not pid or not _is_ours(pid):
         _end_orphans(pid)
+        _remove_scratch(record)
         return False
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
@@ -130,10 +130,19 @@ def stop(record: Path) -> bool:
                 if child := _children.pop(pid, None):
                     child.wait()
                 _end_orphans(pid)
-                shutil.rmtree(record.parent / "tmp", ignore_errors=True)
+                _remove_scratch(record)
                 return True
             time.sleep(0.05)
     raise LocalError(f"The emulator, process {pid}, doesn't stop.")
+
+
+def _scratch(record: Path) -> Path:
+    """Where an emulator unpacks its functions."""
+    return record.parent / "tmp"
+
+
+def _remove_scratch(record: Path) -> None:
+    shutil.rmtree(_scratch(record), ignore_errors=True)
 
 
 def _end_orphans(pid: int) -> None:

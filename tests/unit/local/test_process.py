@@ -65,7 +65,7 @@ def test_the_emulator_sees_nothing_of_this_machines_aws_settings(
     assert environment["BIND_HOST"] == "127.0.0.1"
 
 
-def test_functions_that_outlived_their_emulator_are_ended(tmp_path: Path) -> None:
+def test_functions_that_outlived_their_emulator_are_ended_and_their_files_removed(tmp_path: Path) -> None:
     """A group's leader that is killed leaves its children behind, here one that would sleep for an hour."""
     leader = subprocess.Popen(
         ["/bin/sh", "-c", "sleep 3600 & echo $!; wait"], stdout=subprocess.PIPE, start_new_session=True
@@ -77,7 +77,9 @@ def test_functions_that_outlived_their_emulator_are_ended(tmp_path: Path) -> Non
         leader.wait()
     file = tmp_path / "emulator.json"
     file.write_text(json.dumps({"pid": leader.pid, "port": 4566, "started": 1.0}), encoding="utf-8")
+    (tmp_path / "tmp" / "unpacked").mkdir(parents=True)
     assert process.stop(file) is False
+    assert not (tmp_path / "tmp").exists()
     give_up = time.monotonic() + 10
     while _alive(child):
         assert time.monotonic() < give_up
