@@ -17,8 +17,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-Manners = Callable[[socket.socket], None]  # what is done with a connection after its request was read
-
 BOUND = 10.0  # seconds after which no thread of a test is left
 
 
@@ -41,9 +39,12 @@ class Receiver:
         return self.requests[-1].partition(b"\r\n\r\n")[2]
 
 
+Manners = Callable[[Receiver, socket.socket], None]  # what is done with a connection after its request was read
+
+
 @contextmanager
 def receiver(
-    manners: Callable[[Receiver, socket.socket], None],
+    manners: Manners,
     *,
     tls: ssl.SSLContext | None = None,
     read: bool = True,
@@ -105,7 +106,7 @@ def read_request(connection: socket.socket) -> bytes:
     return head + b"\r\n\r\n" + body
 
 
-def answering(raw: bytes) -> Callable[[Receiver, socket.socket], None]:
+def answering(raw: bytes) -> Manners:
     """Send these bytes and hang up."""
 
     def manners(_: Receiver, connection: socket.socket) -> None:

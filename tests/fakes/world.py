@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fakes.clock import FakeClock
 from fakes.faults import Faults
@@ -225,14 +224,3 @@ class FakeSealer(Faults):
             if sealed_at != place:
                 raise ValueError("this text was sealed for another place")
             return str(plain)
-
-
-@dataclass
-class Totals:
-    """Calls over several fakes, for tests that count."""
-
-    fakes: Sequence[Faults] = field(default_factory=tuple)
-
-    @property
-    def calls(self) -> Counter[str]:
-        return Counter({f"{type(fake).__name__}.{name}": n for fake in self.fakes for name, n in fake.calls.items()})

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from moto import mock_aws
 from standardwebhooks import Webhook as StandardWebhook
 
 from builders.events import rest_event, rpc_event
-from builders.receivers import Receiver, receiver
+from builders.receivers import Manners, Receiver, receiver
 from builders.stores import BUCKET, TABLE
 from herald import bootstrap
 from herald.log import Appender, status_entry
@@ -93,7 +93,7 @@ def scene() -> Iterator[Scene]:
         yield Scene(stack)
 
 
-def statuses(*codes: int) -> Callable[[Receiver, socket.socket], None]:
+def statuses(*codes: int) -> Manners:
     """Answer these one after the other, then 204."""
     left = list(codes)
 

@@ -182,6 +182,7 @@ REFUSED = [
     ("https://[::1]x/", PORT),
     ("https://[]/", PORT),
     ("https://[127.0.0.1]/", PORT),
+    ("https://[v1.a]/", BRACKETS),  # an address of the future, to RFC 3986
     # Not TLS, or another port
     ("http://169.254.169.254/", HTTPS),
     ("http://127.0.0.1", HTTPS),

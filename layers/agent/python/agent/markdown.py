@@ -8,8 +8,6 @@ from decimal import Decimal
 from agent import words
 from agent.figures import Figures, PeriodFigures
 
-FILE = "analysis.md"
-
 
 def sections(figures: Figures) -> Iterator[str]:
     """The sections in order; joined as they are they make the document."""

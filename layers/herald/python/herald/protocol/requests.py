@@ -8,7 +8,6 @@ from herald.protocol.errors import FieldViolation, InvalidParamsError
 from herald.protocol.model import Message, Role, State, Task, TaskPushNotificationConfig
 from herald.protocol.protojson import FilledText, Flag, Int32, Many, Model, MomentRoundedUp, Struct, Text
 
-DEFAULT_PAGE = 50
 MAX_PAGE = 100
 
 HistoryLength = Annotated[Int32, Field(ge=0)]
