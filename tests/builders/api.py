@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from builders.events import rest_event, rpc_event
+from builders.turns import result_of
 from fakes.clock import FakeClock, SequentialIds
 from fakes.store import FakeTaskLog, FakeWebhooks, World
 from fakes.world import FakeLauncher, FakeResolver, FakeSealer
 from herald.bindings import app, card, gateway
 from herald.bindings.service import Service
 from herald.bindings.wellknown import CardPage
-from herald.delivery.url_policy import AllowList, UrlPolicy, UrlRefused
+from herald.delivery.url_policy import AllowList, UrlPolicy
 from herald.log import Appender, status_entry
 from herald.operations.call import Call, Limits
 from herald.operations.catalogue import Catalogue, Ports, catalogue
 from herald.operations.send_message import Reply
-from herald.ports import TransportFailure
 from herald.protocol import codec
 from herald.protocol.states import TaskState
 from herald.records import Caller, Entry, Header, TaskRef
 
-T = TypeVar("T")
 Json = dict[str, Any]
 
 HOOK = "https://hooks.example.com/in"
@@ -51,17 +50,6 @@ def sending(*, now: bool = True, config: Json | None = None, metadata: Json | No
     """A SendMessageRequest; ``now`` is returnImmediately."""
     request: Json = {"message": message(**members), "configuration": {"returnImmediately": now, **(config or {})}}
     return request if metadata is None else {**request, "metadata": metadata}
-
-
-def done(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that waits for nothing, without an event loop."""
-    try:
-        coroutine.send(None)
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
-    coroutine.close()
-    raise AssertionError("the coroutine waits for something")
 
 
 @dataclass
@@ -96,20 +84,11 @@ class ApiBench:
                 sealer=self.sealer,
                 clock=self.clock,
                 ids=self.ids,
-                check_url=self._check_url,
+                check_url=UrlPolicy(self.resolver, AllowList.parse(self.allow)).objection,
                 reply=self.reply,
             ),
             self.limits,
         )
-
-    def _check_url(self, url: str) -> str | None:
-        try:
-            UrlPolicy(self.resolver, AllowList.parse(self.allow)).vet(url)
-        except UrlRefused as refused:
-            return refused.sentence
-        except TransportFailure:
-            return "must name a host that has an address"
-        return None
 
     # ---- operations ----
 
@@ -117,7 +96,7 @@ class ApiBench:
         """Call an operation; raises its A2AError."""
         operation = self.operations[name]
         call = Call(Caller(tenant, owner), "00-" + "a" * 32 + "-" + "b" * 16 + "-01")
-        return done(operation.run(call, operation.request.parse(params) if operation.request else None))  # type: ignore[arg-type]
+        return result_of(operation.run(call, operation.request.parse(params) if operation.request else None))  # type: ignore[arg-type]
 
     def send(self, owner: str = "alice", tenant: str = "", **members: Any) -> Json:
         """SendMessage, returnImmediately; the Task."""

@@ -40,6 +40,7 @@ def result_of(operation: Coroutine[Any, Any, Any]) -> Any:
         operation.send(None)
     except StopIteration as stopped:
         return stopped.value
+    operation.close()
     raise AssertionError("the operation waits for something")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,8 +11,6 @@ from typing import Any
 import pytest
 
 from herald import bootstrap
-from herald.adapters.http import SystemResolver
-from herald.ports import Unavailable
 from herald.settings import SettingsError
 
 ARN = "arn:aws:states:eu-central-1:123456789012:stateMachine:worker"
@@ -63,29 +60,3 @@ def test_importing_bootstrap_loads_no_web_framework_and_no_cryptography() -> Non
     layer = Path(bootstrap.__file__).parents[1]
     done = subprocess.run([sys.executable, "-c", code], cwd=layer, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
-
-
-def test_a_webhooks_host_that_dns_does_not_answer_for_is_no_fault_of_the_clients(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    check = bootstrap._url_check("")
-    silence = socket.gaierror(socket.EAI_AGAIN, "try again")
-    monkeypatch.setattr("herald.adapters.http.SystemResolver", lambda: SystemResolver(_raising(silence)))
-
-    with pytest.raises(Unavailable):
-        check("https://hooks.example.com/")
-
-
-def test_a_webhooks_host_that_is_not_there_is_the_clients_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    check = bootstrap._url_check("")
-    nobody = socket.gaierror(socket.EAI_NONAME, "not known")
-    monkeypatch.setattr("herald.adapters.http.SystemResolver", lambda: SystemResolver(_raising(nobody)))
-
-    assert check("https://hooks.example.com/") == "must name a host that has an address"
-
-
-def _raising(error: Exception) -> Callable[..., list[Any]]:
-    def lookup(*_: object) -> list[Any]:
-        raise error
-
-    return lookup

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from ipaddress import ip_address
+from typing import Any
 
 import pytest
 
+from herald.adapters.http import SystemResolver
 from herald.delivery.url_policy import AllowList, UrlPolicy, UrlRefused, is_denied, parse
-from herald.ports import TransportFailure
+from herald.ports import TransportFailure, Unavailable
 
 PUBLIC = "93.184.216.34"
 
@@ -367,6 +370,29 @@ def test_a_host_without_an_address_is_a_dns_error() -> None:
         UrlPolicy(Names()).vet("https://hooks.example.com/")
 
     assert failure.value.outcome == "dns_error"
+
+
+def _raising(number: int) -> UrlPolicy:
+    def lookup(*_: object) -> list[Any]:
+        raise socket.gaierror(number, "no")
+
+    return UrlPolicy(SystemResolver(lookup))
+
+
+def test_a_host_that_dns_does_not_answer_for_is_no_fault_of_the_clients() -> None:
+    with pytest.raises(Unavailable):
+        _raising(socket.EAI_AGAIN).objection("https://hooks.example.com/")
+
+
+def test_a_host_that_is_not_there_is_the_clients_fault() -> None:
+    assert _raising(socket.EAI_NONAME).objection("https://hooks.example.com/") == (
+        "must name a host that has an address"
+    )
+
+
+def test_a_url_that_may_be_registered_meets_no_objection_and_another_one_its_sentence() -> None:
+    assert policy(PUBLIC).objection("https://hooks.example.com/") is None
+    assert policy("10.0.0.1").objection("https://hooks.example.com/") == ADDRESSES
 
 
 def test_a_literal_address_asks_no_resolver() -> None:

@@ -25,8 +25,6 @@ from herald.ports import (
     Ids,
     Sealer,
     TaskLog,
-    TransportFailure,
-    Unavailable,
     Webhooks,
     WorkerLauncher,
 )
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
     from herald.delivery.ring import Ringer
     from herald.delivery.signing import SigningKeys
     from herald.operations.catalogue import Catalogue
-    from herald.operations.registration import CheckUrl
     from herald.upkeep.sweep import Sweep
     from herald.worker.turns import Worker
 
@@ -106,6 +103,8 @@ class Platform:
 
 def api(platform: Platform, *, push_notifications: bool = True) -> Api:
     """What the function ``api`` serves. ``push_notifications`` is what the Agent Card says."""
+    from herald.adapters.http import SystemResolver
+    from herald.delivery.url_policy import AllowList, UrlPolicy
     from herald.operations import direct_reply
     from herald.operations.call import Limits
     from herald.operations.catalogue import Ports, catalogue
@@ -118,7 +117,7 @@ def api(platform: Platform, *, push_notifications: bool = True) -> Api:
         sealer=platform.sealer(settings.sealing_secret),
         clock=platform.clock,
         ids=platform.ids,
-        check_url=_url_check(settings.webhook_allow),
+        check_url=UrlPolicy(SystemResolver(), AllowList.parse(settings.webhook_allow)).objection,
         reply=direct_reply.load(),
     )
     limits = Limits(
@@ -130,27 +129,6 @@ def api(platform: Platform, *, push_notifications: bool = True) -> Api:
         push_notifications=push_notifications,
     )
     return Api(settings, catalogue(ports, limits), platform.ids)
-
-
-def _url_check(allow: str) -> CheckUrl:
-    from herald.delivery.url_policy import AllowList, UrlPolicy, UrlRefused
-
-    allowed = AllowList.parse(allow)
-
-    def check(url: str) -> str | None:
-        from herald.adapters.http import SystemResolver
-
-        try:
-            UrlPolicy(SystemResolver(), allowed).vet(url)
-        except UrlRefused as refused:
-            return refused.sentence
-        except TransportFailure as failure:
-            if failure.passing:
-                raise Unavailable("DNS doesn't answer for a webhook's host") from None
-            return "must name a host that has an address"
-        return None
-
-    return check
 
 
 def start_worker(platform: Platform) -> WorkerLauncher:

@@ -13,10 +13,11 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from herald.ports import Resolver
+from herald.ports import Resolver, TransportFailure, Unavailable
 
 MAX_URL = 2_048
 DNS_SECONDS = 2.0
+NO_ADDRESS = "must name a host that has an address"
 
 Scheme = Literal["https", "http"]
 DEFAULT_PORTS: dict[str, int] = {"https": 443, "http": 80}
@@ -162,6 +163,22 @@ class UrlPolicy:
         # Lambda outside a VPC has no way out over IPv6.
         return str(min(addresses, key=lambda one: one.version))
 
+    def objection(self, url: str) -> str | None:
+        """What is wrong with a URL that a client would register, as ``must …``; None when it may be registered.
+
+        Raises:
+            Unavailable: DNS doesn't answer, so that nothing is known of its host.
+        """
+        try:
+            self.vet(url)
+        except UrlRefused as refused:
+            return refused.sentence
+        except TransportFailure as failure:
+            if failure.passing:
+                raise Unavailable("DNS doesn't answer for a webhook's host") from None
+            return NO_ADDRESS
+        return None
+
     def _addresses(self, parsed: ParsedUrl) -> list[IPv4Address | IPv6Address]:
         if parsed.literal is not None:
             return [parsed.literal]
@@ -170,7 +187,7 @@ class UrlPolicy:
         except ValueError:  # a scoped address such as fe80::1%eth0
             raise UrlRefused("must name a host whose addresses are all public") from None
         if not found:
-            raise UrlRefused("must name a host that has an address")
+            raise UrlRefused(NO_ADDRESS)
         return found
 
     def _resolve(self, parsed: ParsedUrl) -> Iterable[str]:
