@@ -1,3 +1,5 @@
+"""Each function reads its own variables, and a deployment that is wrong is told which and how."""
+
 from __future__ import annotations
 
 import pytest

@@ -31,7 +31,7 @@ def headers(*, body: bytes = BODY, secret: bytes = b"s" * 32, key: Ed25519Privat
     return {"Webhook-Id": message_id, "Webhook-Timestamp": second, "Webhook-Signature": f"v1a,{v1a} v1,{v1}"}
 
 
-def test_both_hold() -> None:
+def test_both_signatures_of_a_genuine_notification_hold() -> None:
     assert Checks(SECRET, jwks()).faults(BODY, headers()) == {"v1": "", "v1a": ""}
 
 

@@ -52,7 +52,7 @@ def test_every_public_name_of_the_agent_module_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_example_runs(name: str) -> None:
+def test_an_example_does_what_it_shows(name: str) -> None:
     examples = Examples(name, DOCUMENTED[name])
     bench = Bench(examples)
     bench.send("Ada")

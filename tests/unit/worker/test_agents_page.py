@@ -42,7 +42,7 @@ def test_every_example_of_the_page_is_tried_here() -> None:
     assert len(EXAMPLES) == len(named)
 
 
-def test_greeter() -> None:
+def test_the_greeter_delivers_its_greeting() -> None:
     bench = after("Greeter", "Ada")
 
     assert told(bench) == ("TASK_STATE_COMPLETED", None)
@@ -51,24 +51,24 @@ def test_greeter() -> None:
     ]
 
 
-def test_echo() -> None:
+def test_the_echo_says_what_it_was_told() -> None:
     assert told(after("Echo", "hi")) == ("TASK_STATE_COMPLETED", "hi")
 
 
-def test_reporter() -> None:
+def test_the_reporter_delivers_a_report_in_chunks_and_figures_in_parts() -> None:
     report, figures = after("Reporter", "go").task["artifacts"]
 
     assert "".join(part["text"] for part in report["parts"]) == "# Report\nRevenue grew.\nCosts fell.\n"
     assert [next(iter(part)) for part in figures["parts"]] == ["data", "raw"]
 
 
-def test_asker() -> None:
+def test_the_asker_asks_once_and_answers_in_its_second_turn() -> None:
     assert told(after("Asker", "The revenue")) == ("TASK_STATE_INPUT_REQUIRED", "For which year?")
     assert told(after("Asker", "The revenue", "2024")) == ("TASK_STATE_COMPLETED", "The revenue, for 2024")
 
 
 @pytest.mark.parametrize(("seconds", "runs"), [(900.0, 1), (59.0, 2)])
-def test_counter(seconds: float, runs: int) -> None:
+def test_the_counter_goes_on_where_its_time_ran_out(seconds: float, runs: int) -> None:
     bench = Bench(agent_of("Counter"))
     bench.send()
 
