@@ -10,6 +10,7 @@ import pytest
 
 from builders.api import HOOK, ApiBench, sending
 from builders.events import rest_event, rpc_event
+from herald.bindings import app
 
 A2A = {"Content-Type": "application/a2a+json"}
 
@@ -76,10 +77,20 @@ def test_a_crash_inside_a_binding_is_an_internal_error(
     assert "secret" in caplog.text
 
 
-def test_a_task_above_what_lambda_can_answer_is_told_clearly_in_both_shapes(api: ApiBench) -> None:
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        pytest.param('"' * 1_600_000, False, id="quotes, which count twice"),
+        pytest.param("字" * 550_000, True, id="what old runtimes escape to six bytes"),
+    ],
+)
+def test_a_task_above_what_lambda_can_answer_is_told_clearly_in_both_shapes(
+    api: ApiBench, monkeypatch: pytest.MonkeyPatch, text: str, *, escaped: bool
+) -> None:
+    monkeypatch.setattr(app, "ESCAPED", escaped)
     ref = api.ref(api.send()["id"])
     for number in range(2):
-        api.put_artifact(ref, f"a{number}", '"' * 1_600_000)
+        api.put_artifact(ref, f"a{number}", text)
 
     rpc = api.rpc("GetTask", {"id": ref.task_id}, rpc_id="big")
     rest = api.rest("GET", f"/tasks/{ref.task_id}")

@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, Self
+from zlib import crc32
 
 from herald.protocol.states import INTERRUPTED, TERMINAL, TaskState
 
@@ -160,9 +161,13 @@ class Webhook:
         return json.dumps([ref.tenant, ref.owner, ref.task_id, self.config_id, self.key, self.url])
 
 
-def next_hour(now: int) -> int:
-    """When sweep looks at an active webhook: rounded, so that moving a cursor rarely writes the due index."""
-    return (now // HOUR_MS + 1) * HOUR_MS
+def next_look(now: int, key: str) -> int:
+    """When sweep next looks at the active webhook of this key: once an hour, at a time within the hour that is its own.
+
+    Rounded, so that moving a cursor rarely writes the due index; and spread, so that sweep never meets all at once.
+    """
+    own = crc32(key.encode()) % HOUR_MS
+    return ((now - own) // HOUR_MS + 1) * HOUR_MS + own
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from herald.delivery.attempt import Sender
 from herald.delivery.message import Notification
 from herald.delivery.retry import GiveUp, Outcome
 from herald.ports import Clock, Doorbells, Ids, Ring, TaskLog, Unavailable, Webhooks
-from herald.records import Attempt, Doorbell, Entry, TaskRef, Webhook, WebhookState, next_hour
+from herald.records import Attempt, Doorbell, Entry, TaskRef, Webhook, WebhookState, next_look
 
 PAGE = 25  # entries read at once: their bodies are held in memory
 LEAST_SECONDS = 30.0  # with less time left a fresh doorbell takes over
@@ -125,7 +125,7 @@ class Delivery:
         header = self.log.header(webhook.ref)
         if header is None or (header.terminal and header.status_number <= webhook.cursor):
             return None
-        return next_hour(now)
+        return next_look(now, webhook.key)
 
     def _failed(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> Webhook:
         """Record a failed attempt; what the webhook becomes by it."""
@@ -221,7 +221,7 @@ def _advanced(webhook: Webhook, notification: Notification, outcome: Outcome, no
     elif not notification.ends_task:
         # A webhook that failed stays failing until its log is drained.
         state = webhook.state
-        due_at = _soon(now) if state is WebhookState.FAILING else next_hour(now)
+        due_at = _soon(now) if state is WebhookState.FAILING else next_look(now, webhook.key)
     return replace(
         webhook,
         cursor=notification.number,

@@ -19,7 +19,7 @@ from herald.ports import Clock, Ids, Sealer, TaskLog, Webhooks
 from herald.protocol import codec
 from herald.protocol.errors import InvalidParamsError, PushNotificationNotSupportedError, invalid
 from herald.protocol.model import TaskPushNotificationConfig
-from herald.records import Header, TaskRef, Webhook, next_hour
+from herald.records import Header, TaskRef, Webhook, next_look
 
 logger = logging.getLogger(__name__)
 
@@ -102,10 +102,11 @@ class Registrar:
     def make(self, wish: Wish, ref: TaskRef, end: int, expires_second: int) -> Webhook:
         """The record of a webhook that starts at the log's end, its snapshot due."""
         now = self._clock.now()
+        config_id, key = wish.config_id or self._ids.token(), self._ids.token()
         webhook = Webhook(
             ref=ref,
-            config_id=wish.config_id or self._ids.token(),
-            key=self._ids.token(),
+            config_id=config_id,
+            key=key,
             url=wish.url,
             sealed="",
             cursor=end,
@@ -113,7 +114,7 @@ class Registrar:
             snapshot_due=True,
             created_at=now,
             expires_second=expires_second,
-            due_at=next_hour(now),
+            due_at=next_look(now, key),
         )
         return wish.secrets.sealed_into(self._sealer, webhook)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from herald.ports import Clock, Doorbells, Ids, Ring, TaskLog, Webhooks
-from herald.records import TaskRef, Webhook, WebhookState, next_hour
+from herald.records import TaskRef, Webhook, WebhookState, next_look
 
 AGAIN_MS = 600_000  # a failing webhook is rung again after this long, should this doorbell be lost too
 
@@ -49,4 +49,4 @@ class DueWebhooks:
 def _due_later(webhook: Webhook, now: int) -> int:
     if webhook.state is WebhookState.FAILING:
         return webhook.next_attempt_at if webhook.next_attempt_at > now else now + AGAIN_MS
-    return next_hour(now)
+    return next_look(now, webhook.key)
