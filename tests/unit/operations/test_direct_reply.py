@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,15 +87,21 @@ def _message(text: str, **members: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def agent_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An agent layer of its own in front of the one that ships."""
+def agent_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An agent layer of its own in front of the one that ships, and forgotten afterwards."""
     package = tmp_path / "agent"
     package.mkdir()
     (package / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
-    for name in [name for name in sys.modules if name == "agent" or name.startswith("agent.")]:
+    for name in _agent_modules():
         monkeypatch.delitem(sys.modules, name)
-    return package
+    yield package
+    for name in _agent_modules():
+        del sys.modules[name]
+
+
+def _agent_modules() -> list[str]:
+    return [name for name in sys.modules if name.partition(".")[0] == "agent"]
 
 
 def test_the_example_that_adopters_are_shown_works() -> None:
