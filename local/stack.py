@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -90,7 +91,7 @@ class Variant:
 def place_from(environment: dict[str, str]) -> Place:
     """The place that PORT and LOCAL_DIR name; 4566 and .local by default."""
     port = environment.get("PORT") or "4566"
-    if not port.isdigit() or not 0 < int(port) < 65536:
+    if not (port.isascii() and port.isdigit()) or not 0 < int(port) < 65536:
         raise LocalError(f"PORT={port} isn't a port. Give a number from 1 to 65535.")
     return Place(ROOT / (environment.get("LOCAL_DIR") or ".local"), int(port))
 
@@ -98,6 +99,8 @@ def place_from(environment: dict[str, str]) -> Place:
 def variant_from(environment: dict[str, str]) -> Variant:
     """The variant that AGENT names; that of the template by default."""
     agent = environment.get("AGENT")
+    if agent and not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", agent):
+        raise LocalError(f"AGENT={agent} isn't module:Class. Name it like AGENT=agent.greeter:Greeter.")
     return Variant({"Agent": agent} if agent else {})
 
 
@@ -287,12 +290,17 @@ def _sam(command: list[str], environment: dict[str, str]) -> str:
         check=False,
     )
     if done.returncode:
-        said = "\n".join([*done.stdout.strip().splitlines()[-15:], *done.stderr.strip().splitlines()[-15:]])
-        raise LocalError(f"sam {command[0]} failed:\n{said}")
+        raise LocalError(f"sam {command[0]} failed:\n" + "\n".join(_telling(done.stdout) + _telling(done.stderr)))
     for line in done.stderr.splitlines():
         if "WARNING" in line:
             say(f"    {line}")
     return done.stdout
+
+
+def _telling(output: str) -> list[str]:
+    """The last lines of what sam said, without those that only show that it got on."""
+    lines = [line for line in output.splitlines() if line.strip() and "skipping upload" not in line]
+    return lines[-15:]
 
 
 def _without_aws(environment: dict[str, str]) -> dict[str, str]:

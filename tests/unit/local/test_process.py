@@ -43,7 +43,7 @@ def test_a_busy_port_is_told_with_the_way_out(tmp_path: Path, monkeypatch: pytes
         process.start(python, tmp_path, tmp_path / "emulator.json", log, 4566)
 
 
-@pytest.mark.parametrize("port", ["http", "0", "65536", "-1"])
+@pytest.mark.parametrize("port", ["http", "0", "65536", "-1", "٣"])
 def test_what_isnt_a_port_is_refused(port: str) -> None:
     with pytest.raises(LocalError, match=f"PORT={port} isn't a port"):
         stack.place_from({"PORT": port})
@@ -173,3 +173,16 @@ def test_up_takes_the_agent_to_deploy_and_a_place_anywhere(
     local_main.up()
     assert asked[0].parameters == {"Agent": "agent.greeter:Greeter"}
     assert "stack.json. Log lines" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("agent", ["agent.greeter.Greeter", "Greeter", "agent/greeter.py:Greeter", "agent.greeter:"])
+def test_what_doesnt_name_a_class_is_refused_before_anything_is_built(agent: str) -> None:
+    with pytest.raises(LocalError, match=r"isn't module:Class\. Name it like AGENT=agent\.greeter:Greeter"):
+        stack.variant_from({"AGENT": agent})
+
+
+def test_a_failed_sam_is_told_by_the_lines_that_say_why() -> None:
+    said = "\n".join(
+        ["Uploading", "", "\tFile with same data already exists at 1, skipping upload", "Error: no such thing"]
+    )
+    assert stack._telling(said) == ["Uploading", "Error: no such thing"]
