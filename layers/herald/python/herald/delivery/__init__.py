@@ -1,1 +1,1 @@
-"""Webhooks: cursor, message, signing, URL policy, retry, one attempt."""
+"""Webhooks: the cursor and what lies ahead of it, message, signing, URL policy, one attempt, redaction, retry."""

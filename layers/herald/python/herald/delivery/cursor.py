@@ -8,19 +8,18 @@ most the notification in flight.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from herald.delivery import message, retry
+from herald.delivery import retry
+from herald.delivery.ahead import Ahead
 from herald.delivery.attempt import Sender
 from herald.delivery.message import Notification
 from herald.delivery.retry import GiveUp, Outcome
 from herald.ports import Clock, Doorbells, Ids, Ring, TaskLog, Unavailable, Webhooks
-from herald.records import Attempt, Doorbell, Entry, TaskRef, Webhook, WebhookState, next_look
+from herald.records import Attempt, Doorbell, Webhook, WebhookState, next_look
 
-PAGE = 25  # entries read at once: their bodies are held in memory
 LEAST_SECONDS = 30.0  # with less time left a fresh doorbell takes over
 LONGEST_HIDE = 600  # seconds; a longer wait is left to the due index
 MOST_RECEIVES = 500  # a doorbell that came back so often is dropped, long before the dead-letter queue takes it
@@ -63,7 +62,7 @@ class Delivery:
         Raises:
             Unavailable, ValueError, LookupError: a fault of our own. The doorbell must come back.
         """
-        ahead = _Ahead(self.log, doorbell.ref)
+        ahead = Ahead(self.log, doorbell.ref)
         stuck: Webhook | None = None
         while True:
             if remaining() < max(LEAST_SECONDS, self.sender.seconds + 10):
@@ -97,7 +96,7 @@ class Delivery:
                 self.watch.disabled(after, after.reason)
                 return None
             if not outcome.delivered:
-                return self._wait(after, now, receives)
+                return _to_hide(after, now, receives)
             if after.state is WebhookState.ACTIVE and (notification.ends_task or ahead.drained(after)):
                 return None
 
@@ -157,61 +156,6 @@ class Delivery:
             count += 1
         return count
 
-    def _wait(self, webhook: Webhook, now: int, receives: int) -> int | None:
-        seconds = math.ceil((webhook.next_attempt_at - now) / 1000)
-        return seconds if seconds <= LONGEST_HIDE and receives < MOST_RECEIVES else None
-
-
-class _Ahead:
-    """The log ahead of a cursor, read in pages. Entries never change, so a page stays good whatever happens."""
-
-    def __init__(self, log: TaskLog, ref: TaskRef) -> None:
-        self._log = log
-        self._ref = ref
-        self.read_anew()
-
-    def read_anew(self) -> None:
-        self._entries: deque[Entry] = deque()
-        self._cursor = -1  # as seen last: what lies before it may have been dropped
-        self._more = True  # whether there may be entries after those that were read
-
-    def drained(self, webhook: Webhook) -> bool:
-        """True when all that was read is dealt with and nothing was left unread. Reads nothing."""
-        self._skip(webhook.cursor)
-        return not self._entries and not self._more
-
-    def next(self, webhook: Webhook) -> Notification | None:
-        """What comes next for a webhook; None when there is nothing.
-
-        Raises:
-            Unavailable: entries that a snapshot folds can't be seen.
-        """
-        if webhook.snapshot_due:
-            return self._snapshot(webhook)
-        if webhook.cursor < self._cursor:  # it was set back
-            self.read_anew()
-        self._skip(webhook.cursor)
-        after = webhook.cursor
-        while not self._entries and self._more:
-            page = self._log.read(self._ref, after=after, limit=PAGE)
-            self._more = len(page) == PAGE
-            self._entries.extend(page)
-            after = page[-1].number if page else after
-            self._skip(webhook.cursor)
-        return message.of_entry(self._entries[0]) if self._entries else None
-
-    def _skip(self, cursor: int) -> None:
-        self._cursor = cursor
-        while self._entries and (self._entries[0].number <= cursor or not message.is_sent(self._entries[0])):
-            self._entries.popleft()
-
-    def _snapshot(self, webhook: Webhook) -> Notification:
-        size = webhook.snapshot + 1
-        entries = self._log.read(self._ref, limit=size)
-        if len(entries) < size:
-            raise Unavailable(f"entries of task {self._ref.task_id} that a snapshot needs can't be seen")
-        return message.of_snapshot(self._ref, entries)
-
 
 def _advanced(webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> Webhook:
     """What a webhook becomes by a delivered notification."""
@@ -236,6 +180,12 @@ def _advanced(webhook: Webhook, notification: Notification, outcome: Outcome, no
         first_success_at=webhook.first_success_at or now,
         last_success_at=now,
     )
+
+
+def _to_hide(webhook: Webhook, now: int, receives: int) -> int | None:
+    """For how many seconds a failing webhook's doorbell is hidden; None when it is left to the due index."""
+    seconds = math.ceil((webhook.next_attempt_at - now) / 1000)
+    return seconds if seconds <= LONGEST_HIDE and receives < MOST_RECEIVES else None
 
 
 def _soon(now: int) -> int:
