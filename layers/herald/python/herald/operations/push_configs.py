@@ -8,7 +8,8 @@ from typing import Any
 
 from herald.operations import view
 from herald.operations.call import Call, Limits
-from herald.operations.registration import Registrar, may_be_id
+from herald.operations.registration import Registrar
+from herald.operations.webhook_fields import may_be_id
 from herald.ports import TaskLog, Webhooks
 from herald.protocol import codec
 from herald.protocol.errors import ParseError, PushNotificationNotSupportedError, TaskNotFoundError, invalid

@@ -1,18 +1,18 @@
-"""Registering a webhook on a task: what a client may register, and the record that is made of it.
+"""Registering a webhook on a task: a client's config is checked, and a record made of it.
 
 Used by SendMessage for an inline config and by CreateTaskPushNotificationConfig (A2A specification sections 3.1.7 and
-4.3.1). Numbers are those of docs/webhooks.md.
+4.3.1).
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from herald.client_secrets import HMAC_PREFIX, Secrets, hmac_key
+from herald.client_secrets import Secrets
+from herald.operations import webhook_fields
 from herald.operations.call import Limits
 from herald.operations.identity import digest
 from herald.ports import Clock, Ids, Sealer, TaskLog, Webhooks
@@ -22,14 +22,6 @@ from herald.protocol.model import TaskPushNotificationConfig
 from herald.records import Header, TaskRef, Webhook, next_look
 
 logger = logging.getLogger(__name__)
-
-MAX_SECRET = 4_096
-MAX_CONFIG_ID = 128
-
-_CONFIG_ID = re.compile(r"[!-.0-~]+")  # a slash would end a path segment of the HTTP+JSON binding
-_VISIBLE = re.compile(r"[!-~]+")
-_VISIBLE_WITH_SPACES = re.compile(r"[!-~]+( +[!-~]+)*")  # Digest and its like hold several parameters
-_SCHEME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")  # a token of RFC 9110
 
 CheckUrl = Callable[[str], str | None]
 """What is wrong with a webhook's URL, as ``must …``; None when it may be used. Raises Unavailable without DNS."""
@@ -85,14 +77,12 @@ class Registrar:
             raise PushNotificationNotSupportedError(
                 "This agent sends no push notifications: poll with GetTask, or leave the webhook out."
             )
-        secrets = Secrets(
-            token=_token(config.token, f"{path}token"),
-            scheme=_scheme(config, path),
-            credentials=_credentials(config, path),
-        )
+        secrets = webhook_fields.secrets(config, path)
         config_id = config.id
-        if config_id and not may_be_id(config_id):
-            raise invalid(f"{path}id", f"must be 1 to {MAX_CONFIG_ID} visible ASCII characters, and no slash")
+        if config_id and not webhook_fields.may_be_id(config_id):
+            raise invalid(
+                f"{path}id", f"must be 1 to {webhook_fields.MAX_CONFIG_ID} visible ASCII characters, and no slash"
+            )
         if wrong := self._check_url(config.url):
             raise invalid(f"{path}url", wrong)
         if inline and not config_id:
@@ -173,44 +163,8 @@ class Registrar:
         return beyond[-1].number if beyond else header.end
 
 
-def may_be_id(config_id: str) -> bool:
-    """False for what is no webhook's id, and never gets as far as a key."""
-    return len(config_id) <= MAX_CONFIG_ID and bool(_CONFIG_ID.fullmatch(config_id))
-
-
 def too_many(limit: int, path: str) -> InvalidParamsError:
     """The error for one webhook more than a task may have."""
     return invalid(
         f"{path}id", f"this task has {limit} webhooks, the most it may have: delete or replace one by its id"
     )
-
-
-def _token(token: str, field: str) -> str:
-    if not token:
-        return ""
-    if len(token) > MAX_SECRET or not _VISIBLE.fullmatch(token):
-        raise invalid(field, f"must be at most {MAX_SECRET:,} visible ASCII characters, without spaces and line breaks")
-    try:
-        hmac_key(token)
-    except ValueError:
-        raise invalid(field, f"must hold base64 of 24 to 64 bytes after {HMAC_PREFIX}") from None
-    return token
-
-
-def _scheme(config: TaskPushNotificationConfig, path: str) -> str:
-    if config.authentication is None:
-        return ""
-    scheme = config.authentication.scheme
-    if not _SCHEME.fullmatch(scheme):
-        raise invalid(f"{path}authentication.scheme", "must be the name of an HTTP authentication scheme, like Bearer")
-    return scheme
-
-
-def _credentials(config: TaskPushNotificationConfig, path: str) -> str:
-    credentials = config.authentication.credentials if config.authentication else ""
-    if credentials and (len(credentials) > MAX_SECRET or not _VISIBLE_WITH_SPACES.fullmatch(credentials)):
-        raise invalid(
-            f"{path}authentication.credentials",
-            f"must be at most {MAX_SECRET:,} visible ASCII characters, without line breaks",
-        )
-    return credentials
