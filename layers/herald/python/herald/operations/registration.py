@@ -78,11 +78,7 @@ class Registrar:
                 "This agent sends no push notifications: poll with GetTask, or leave the webhook out."
             )
         secrets = webhook_fields.secrets(config, path)
-        config_id = config.id
-        if config_id and not webhook_fields.may_be_id(config_id):
-            raise invalid(
-                f"{path}id", f"must be 1 to {webhook_fields.MAX_CONFIG_ID} visible ASCII characters, and no slash"
-            )
+        config_id = webhook_fields.config_id(config, path)
         if wrong := self._check_url(config.url):
             raise invalid(f"{path}url", wrong)
         if inline and not config_id:

@@ -25,11 +25,22 @@ def may_be_id(text: str) -> bool:
     return len(text) <= MAX_CONFIG_ID and bool(_CONFIG_ID.fullmatch(text))
 
 
-def secrets(config: TaskPushNotificationConfig, path: str) -> Secrets:
-    """A config's token and authentication; ``path`` is where it stands in the request, for the field names of errors.
+def config_id(config: TaskPushNotificationConfig, path: str) -> str:
+    """A config's id, "" when it has none; ``path`` is where it stands in the request, for the field names of errors.
 
     Raises:
-        InvalidParamsError: names the field. They are sent as headers, so they must be fit for one.
+        InvalidParamsError: it may be no webhook's.
+    """
+    if config.id and not may_be_id(config.id):
+        raise invalid(f"{path}id", f"must be 1 to {MAX_CONFIG_ID} visible ASCII characters, and no slash")
+    return config.id
+
+
+def secrets(config: TaskPushNotificationConfig, path: str) -> Secrets:
+    """A config's token and authentication: they are sent as headers, so they must be fit for one.
+
+    Raises:
+        InvalidParamsError: names the field.
     """
     return Secrets(
         token=_token(config.token, f"{path}token"),
