@@ -10,8 +10,9 @@ from fakes.clock import START, FakeClock, SequentialIds
 from fakes.store import FakeTaskLog, World
 from fakes.world import FakeLauncher
 from herald.agent import Agent
-from herald.log import Appender, Fenced, JsonObject, fold, status_entry
+from herald.log import Appender, Fenced, fold, status_entry
 from herald.protocol import codec
+from herald.protocol.codec import JsonObject
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, TaskRef
 from herald.worker.turns import Outcome, Worker

@@ -19,9 +19,10 @@ from typing import Any, Protocol
 
 from herald.ports import Ids
 from herald.protocol import codec
+from herald.protocol.codec import JsonObject
 from herald.protocol.errors import A2AError
 from herald.protocol.model import Artifact, Message, Part, Role, TaskArtifactUpdateEvent
-from herald.protocol.states import INTERRUPTED, TERMINAL, TaskState
+from herald.protocol.states import ENDS_TURN, TaskState
 
 __all__ = [
     "Agent",
@@ -40,7 +41,6 @@ __all__ = [
     "url",
 ]
 
-JsonObject = dict[str, Any]
 Content = str | Part | Sequence[str | Part]
 """What a report says: a string, a part, or several of them.
 
@@ -572,7 +572,7 @@ class TaskContext:
             return Stored()
 
     def _check_open(self, report: str) -> None:
-        if self._state in TERMINAL or self._state in INTERRUPTED:
+        if self._state in ENDS_TURN:
             raise AgentError(f"{report}(): this run has already ended its turn with {self._state}; return after it")
 
     def _said(self, message: Content | Message, where: str) -> JsonObject:

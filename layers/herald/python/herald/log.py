@@ -10,14 +10,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
 from herald.ports import Clock, Ids, TaskLog, Unavailable
 from herald.protocol import codec
+from herald.protocol.codec import JsonObject
 from herald.protocol.states import TaskState, may_follow
 from herald.records import Entry, Header, TaskRef
-
-JsonObject = dict[str, Any]
 
 CONFLICT_BOUND = 1_000  # ms for which a lost race for a number is run again
 

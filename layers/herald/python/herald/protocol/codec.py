@@ -16,6 +16,8 @@ from typing import Any, NoReturn, Self
 
 from herald.protocol.errors import ParseError
 
+JsonObject = dict[str, Any]
+
 MAX_DEPTH = 200  # levels of arrays and objects in a document
 MAX_DIGITS = 4300  # of an integer: Python's own limit, stated in the error
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from herald.agent import JsonObject, Turn
+from herald.agent import Turn
 from herald.log import Fence, Fenced, fold
 from herald.protocol import codec
+from herald.protocol.codec import JsonObject
 from herald.protocol.model import Artifact, Message
 from herald.records import Entry, Header
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from threading import RLock
 
-from herald.agent import AgentError, JsonObject, TaskEnded
+from herald.agent import AgentError, TaskEnded
 from herald.log import MAX_TASK_BYTES, ROOM_TO_END, Appender, Fenced, Make, agent_message, fold, status_entry
 from herald.ports import Clock, Ids, TaskLog, Unavailable
 from herald.protocol import codec
-from herald.protocol.states import INTERRUPTED, TERMINAL, TaskState
+from herald.protocol.codec import JsonObject
+from herald.protocol.states import ENDS_TURN, INTERRUPTED, TaskState
 from herald.records import Entry, Header, Kind
 
 
@@ -42,7 +43,7 @@ class RunReports:
     @property
     def turn_ended(self) -> bool:
         """True when this run has reported a terminal or interrupted state."""
-        return self.state in TERMINAL or self.state in INTERRUPTED
+        return self.state in ENDS_TURN
 
     @property
     def over(self) -> bool:
@@ -50,8 +51,7 @@ class RunReports:
         return self._over
 
     def status(self, state: TaskState, message: JsonObject | None, metadata: JsonObject | None) -> None:
-        ends_turn = state in TERMINAL or state in INTERRUPTED
-        self._status(state, message, metadata, MAX_TASK_BYTES if ends_turn else _OPEN_LIMIT)
+        self._status(state, message, metadata, MAX_TASK_BYTES if state in ENDS_TURN else _OPEN_LIMIT)
 
     def artifact(self, update: JsonObject) -> None:
         body = codec.dumps({"artifactUpdate": update})
