@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import threading
 from typing import Any
 
 import pytest
@@ -28,6 +30,46 @@ def test_f1_answers_are_text_never_base64(api: ApiBench) -> None:
     assert answer["isBase64Encoded"] is False
     assert answer["headers"]["content-type"] == "application/a2a+json"
     assert json.loads(answer["body"])["id"] == task_id
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        pytest.param(rpc_event("SendMessage", sending()), id="result"),
+        pytest.param(rpc_event("GetTask", {"id": "x"}), id="error over JSON-RPC"),
+        pytest.param(rest_event("GET", "/tasks/x", headers=A2A), id="error over HTTP+JSON"),
+        pytest.param(rest_event("GET", "/nothing/here"), id="unknown path"),
+        pytest.param(rest_event("PUT", "/"), id="wrong verb"),
+        pytest.param(rest_event("POST", "/", " " * 4_194_305), id="too large"),
+        pytest.param(rest_event("GET", "/.well-known/agent-card.json"), id="card"),
+        pytest.param(rest_event("HEAD", "/.well-known/agent-card.json"), id="no body"),
+        pytest.param(
+            rest_event("GET", "/.well-known/agent-card.json", headers={"If-None-Match": "*"}), id="not modified"
+        ),
+        pytest.param({}, id="unreadable event"),
+    ],
+)
+def test_f8_no_answer_relies_on_base64(api: ApiBench, event: dict[str, Any]) -> None:
+    answer = api.http(event)
+
+    assert answer["isBase64Encoded"] is False
+    assert answer["body"] == "" or isinstance(json.loads(answer["body"]), dict)
+
+
+@pytest.mark.parametrize("now", [True, False], ids=["at once", "blocking"])
+def test_f7_when_a_request_is_answered_nothing_of_it_is_left_to_be_done(api: ApiBench, now: bool) -> None:
+    api.rpc("GetTask", {"id": "x"})  # the application starts with its first request
+    threads = set(threading.enumerate())
+
+    sent = api.rpc("SendMessage", sending(now=now))["result"]["task"]
+    left = asyncio.all_tasks(app._loop())
+
+    assert not left
+    assert set(threading.enumerate()) <= threads
+    # What is to be done lies in the table: the stream starts the worker, and sweep does where the stream doesn't.
+    header = api.header(api.ref(sent["id"]))
+    assert header.due_at == header.created_at + 60_000
+    assert [entry.kind for entry in api.world.entries(header.ref)] == ["message"]
 
 
 @pytest.mark.parametrize("encoded", [False, True])

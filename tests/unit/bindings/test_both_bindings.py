@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 import pytest
 
 from builders.api import HOOK, ApiBench, message, sending
+from builders.events import rest_event, rpc_event
 from herald.bindings import errors
 from herald.bindings.jsonrpc import METHODS
 from herald.bindings.rest import ROUTES
@@ -57,6 +59,7 @@ class RpcClient:
         if "error" in answer:
             assert "result" not in answer
             error = answer["error"]
+            assert isinstance(error["data"], list)
             return Reply(None, error["code"], error["message"], tuple(error["data"]))
         return Reply(answer["result"])
 
@@ -266,6 +269,45 @@ def test_a_version_that_is_not_ours_is_refused(api: ApiBench, client: Client, ve
     assert reply.reason == "VERSION_NOT_SUPPORTED"
 
 
+@pytest.mark.parametrize("version", ["", "0.3"])
+def test_c17_0_3_is_not_offered_so_no_webhook_is_registered_over_it(
+    api: ApiBench, client: Client, version: str
+) -> None:
+    task_id = api.send()["id"]
+    before = dict(api.world.items)
+    config = {"taskId": task_id, "id": "c", "url": HOOK}
+    inline = sending(messageId="m2", config={"taskPushNotificationConfig": {"url": HOOK}})
+
+    refused = [
+        client(api, operation, params, headers={"A2A-Version": version})
+        for operation, params in (("CreateTaskPushNotificationConfig", config), ("SendMessage", inline))
+    ]
+
+    assert [reply.reason for reply in refused] == ["VERSION_NOT_SUPPORTED"] * 2
+    assert api.world.items == before
+    card = api.rest("GET", "/.well-known/agent-card.json").body
+    assert [offered["protocolVersion"] for offered in card["supportedInterfaces"]] == ["1.0", "1.0"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "params"), [("SendStreamingMessage", sending()), ("SubscribeToTask", {"id": "t"})]
+)
+def test_d7_a_stream_is_refused_as_json_to_a_client_that_accepts_events(
+    api: ApiBench, operation: str, params: Json
+) -> None:
+    accepts = {"Accept": "text/event-stream"}
+    method, path = PATHS[operation](params)
+
+    rpc = api.http(rpc_event(operation, params, headers=accepts))
+    rest = api.rest(method, path, params, headers=accepts)
+
+    assert (rpc["statusCode"], rpc["headers"]["content-type"]) == (200, "application/json")
+    assert json.loads(rpc["body"])["error"]["code"] == -32004
+    assert (rest.status, rest.headers["content-type"]) == (400, "application/json")
+    assert rest.reason == "UNSUPPORTED_OPERATION"
+    assert api.rest("GET", "/.well-known/agent-card.json").body["capabilities"]["streaming"] is False
+
+
 @pytest.mark.parametrize(
     "event",
     [
@@ -314,7 +356,7 @@ def test_e24_a_fault_of_ours_tells_nothing_but_where_to_look(
     assert "secret" in caplog.text
 
 
-def test_nobody_is_told_to_authenticate(api: ApiBench) -> None:
+def test_e23_nobody_is_told_to_authenticate(api: ApiBench) -> None:
     rpc = api.http(_unsigned(api, rpc=True))
     rest = api.http(_unsigned(api, rpc=False))
 
@@ -325,8 +367,6 @@ def test_nobody_is_told_to_authenticate(api: ApiBench) -> None:
 
 
 def _unsigned(api: ApiBench, *, rpc: bool) -> Json:
-    from builders.events import rest_event, rpc_event
-
     return rpc_event("GetTask", {"id": "t"}, user="") if rpc else rest_event("GET", "/tasks/t", user="")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,6 +96,25 @@ def test_federated_users_of_one_account_are_owners_of_their_own() -> None:
 def test_who_did_not_sign_is_nobody(context: dict[str, Any], more: dict[str, Any]) -> None:
     with pytest.raises(UnauthenticatedError):
         gateway.owner("iam", {**context, **more})
+
+
+def test_e12_two_callers_without_a_name_are_not_one_owner() -> None:
+    api = ApiBench()
+
+    answers = [api.http(rpc_event("SendMessage", _sending(), user="")) for _ in range(2)]
+
+    assert [answer["statusCode"] for answer in answers] == [401, 401]
+    assert not api.world.items
+
+
+def test_e12_where_everybody_is_the_one_anonymous_owner_the_documentation_says_so() -> None:
+    api = ApiBench(auth="none")
+    sent = api.http(rpc_event("SendMessage", _sending(), user=""))
+    task_id = json.loads(sent["body"])["result"]["task"]["id"]
+
+    assert api.http(rest_event("GET", f"/tasks/{task_id}", user=""))["statusCode"] == 200
+    page = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    assert "`AuthMode=NONE`, for the local stack only, makes everybody the one owner `anonymous`" in page
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@ yours" equals the error for "not there"."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from builders.api import HOOK, ApiBench, message
 from herald.protocol.states import TaskState
+from herald.records import TaskRef
 
 CALLS: dict[str, dict[str, Any]] = {
     "GetTask": {"id": "{task}"},
@@ -53,6 +55,33 @@ def test_e9_what_is_not_yours_is_answered_like_what_is_not_there(
     assert theirs.replace(task_id, "TASK") == absent.replace(ABSENT, "TASK")
     assert api.world.items == before
     assert not api.launcher.calls
+
+
+@pytest.mark.parametrize("stranger", STRANGERS.values(), ids=STRANGERS.keys())
+def test_e11_a_reference_to_a_task_of_somebody_elses_reads_nothing_of_it(
+    stranger: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = ApiBench()
+    theirs = api.send(text="for alice's eyes", contextId="alice's context")["id"]
+    api.put_artifact(api.ref(theirs), text="alice's artifact")
+    looked_at: set[TaskRef] = set()
+
+    def watched(read: Callable[..., Any]) -> Callable[..., Any]:
+        def watching(ref: TaskRef, *rest: Any) -> Any:
+            looked_at.add(ref)
+            return read(ref, *rest)
+
+        return watching
+
+    monkeypatch.setattr(api.world, "get", watched(api.world.get))
+    monkeypatch.setattr(api.world, "entries", watched(api.world.entries))
+
+    task = api.send(**stranger, referenceTaskIds=[theirs])
+
+    assert task["history"][0]["referenceTaskIds"] == [theirs]  # the client's own words, and no more
+    assert "alice" not in str({**task, "id": "", "contextId": ""})
+    assert api.call("GetTask", {"id": task["id"]}, **stranger) == task
+    assert {(ref.owner, ref.tenant) for ref in looked_at} == {(stranger["owner"], stranger["tenant"])}
 
 
 def test_the_same_send_of_two_owners_makes_two_tasks_with_two_ids() -> None:

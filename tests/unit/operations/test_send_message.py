@@ -373,6 +373,17 @@ def test_b22_without_return_immediately_the_call_polls_the_header_alone_up_to_it
     assert api.log.calls["header"] == len(api.clock.slept)
 
 
+@pytest.mark.parametrize(("now", "seconds"), [(True, 0), (False, 25)], ids=["at once", "blocking"])
+def test_b16_an_agent_that_says_nothing_for_30_seconds_holds_no_caller(
+    api: ApiBench, now: bool, seconds: float
+) -> None:
+    task = api.call("SendMessage", sending(now=now))["task"]
+
+    assert api.clock.now() == START + seconds * 1000  # API Gateway gives up after 29 s
+    assert task["status"]["state"] == "TASK_STATE_SUBMITTED"
+    assert not api.launcher.calls  # nor does the call itself wait for an execution to be started
+
+
 @pytest.mark.parametrize("state", [*INTERRUPTED, *TERMINAL])
 def test_a_blocking_call_returns_as_soon_as_the_task_has_ended_or_waits(api: ApiBench, state: TaskState) -> None:
     def work() -> None:
