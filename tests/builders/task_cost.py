@@ -23,7 +23,8 @@ from moto import mock_aws
 from builders.events import rest_event
 from builders.stack import template
 from builders.stores import TABLE
-from herald.adapters.http import PinnedTransport, SystemResolver
+from herald.adapters.dns import SystemResolver
+from herald.adapters.http import PinnedTransport
 from herald.agent import Agent, TaskContext
 from herald.ports import Answer
 from integration.pump import MOTO, Stack, deployed, load

@@ -21,7 +21,8 @@ from moto import mock_aws
 from builders.stores import TABLE
 from fakes.clock import FakeClock, SequentialIds
 from herald import bootstrap
-from herald.adapters.http import PinnedTransport, SystemResolver
+from herald.adapters.dns import SystemResolver
+from herald.adapters.http import PinnedTransport
 from herald.entrypoints import api, publish_keys, ring_webhooks, run_agent, send_webhooks, start_worker, sweep
 from herald.ports import Answer
 from integration.pump import Handler, Stack, deployed

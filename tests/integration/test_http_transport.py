@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 from builders.receivers import Certificates, Receiver, answering, receiver, silent
-from herald.adapters.http import ANSWER_BYTES, HEAD_BYTES, PinnedTransport, SystemResolver
+from herald.adapters.dns import SystemResolver
+from herald.adapters.http import ANSWER_BYTES, HEAD_BYTES, PinnedTransport
 from herald.ports import Answer, TransportFailure
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from herald.adapters.http import SystemResolver
-from herald.delivery.url_policy import AllowList, UrlPolicy, UrlRefused, is_denied, parse
+from herald.adapters.dns import SystemResolver
+from herald.delivery.addresses import is_denied
+from herald.delivery.url_policy import AllowList, UrlPolicy, UrlRefused, parse
 from herald.ports import TransportFailure, Unavailable
 
 PUBLIC = "93.184.216.34"

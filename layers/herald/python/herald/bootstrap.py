@@ -103,7 +103,7 @@ class Platform:
 
 def api(platform: Platform, *, push_notifications: bool = True) -> Api:
     """What the function ``api`` serves. ``push_notifications`` is what the Agent Card says."""
-    from herald.adapters.http import SystemResolver
+    from herald.adapters.dns import SystemResolver
     from herald.delivery.url_policy import AllowList, UrlPolicy
     from herald.operations import direct_reply
     from herald.operations.call import Limits
@@ -180,7 +180,8 @@ def ring_webhooks(platform: Platform) -> Ringer:
 
 def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
     """What the function ``send_webhooks`` runs."""
-    from herald.adapters.http import PinnedTransport, SystemResolver
+    from herald.adapters.dns import SystemResolver
+    from herald.adapters.http import PinnedTransport
     from herald.delivery.attempt import Sender
     from herald.delivery.cursor import Delivery
     from herald.delivery.signing import SigningKeys

@@ -1,4 +1,4 @@
-"""Names and connections of webhooks: what was vetted is what is dialled, and nothing takes longer than it may.
+"""Connections of webhooks: what was vetted is what is dialled, and nothing takes longer than it may.
 
 A connection goes to the vetted address under the URL's host name (TLS server name, certificate, Host header), never
 through a proxy, never on to a redirect's target, and is used for one POST. One deadline bounds the whole of it; every
@@ -10,10 +10,8 @@ from __future__ import annotations
 import errno
 import http.client
 import io
-import queue
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -33,42 +31,6 @@ HEAD_SECONDS = 2.0  # the status decides; its body is only a help for people and
 ANSWER_BYTES = 131_072  # of a response in all, its headers included
 
 Monotonic = Callable[[], float]
-
-
-class SystemResolver:
-    """The system's resolver in a bounded time, A records first."""
-
-    def __init__(self, lookup: Callable[..., list[Any]] = socket.getaddrinfo) -> None:
-        self._lookup = lookup
-
-    def resolve(self, host: str, port: int, timeout: float) -> list[str]:
-        """All A and AAAA addresses, IPv4 first.
-
-        Raises:
-            TransportFailure: "dns_error" when there are none in time.
-        """
-        # getaddrinfo knows no time-out. A thread that hangs ends by itself when the system's resolver gives up.
-        answers: queue.SimpleQueue[list[Any] | OSError] = queue.SimpleQueue()
-        threading.Thread(target=self._look_up, args=(host, port, answers), daemon=True, name="resolver").start()
-        try:
-            found = answers.get(timeout=timeout)
-        except queue.Empty:
-            raise TransportFailure(retry.DNS_ERROR, round(timeout * 1000), passing=True) from None
-        if isinstance(found, OSError):
-            raise TransportFailure(retry.DNS_ERROR, passing=found.errno == socket.EAI_AGAIN) from found
-        order = {socket.AF_INET: 0, socket.AF_INET6: 1}
-        addresses = [info[4][0] for info in sorted(found, key=lambda info: order.get(info[0], 2)) if info[0] in order]
-        if not addresses:
-            raise TransportFailure(retry.DNS_ERROR)
-        return list(dict.fromkeys(addresses))
-
-    def _look_up(self, host: str, port: int, answers: queue.SimpleQueue[list[Any] | OSError]) -> None:
-        try:
-            answers.put(self._lookup(host, port, socket.AF_UNSPEC, socket.SOCK_STREAM))
-        except OSError as error:
-            answers.put(error)
-        except UnicodeError:  # a label that IDNA can't encode
-            answers.put(OSError("not a name"))
 
 
 class PinnedTransport:

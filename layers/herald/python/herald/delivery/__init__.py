@@ -1,1 +1,1 @@
-"""Webhooks: the cursor and what lies ahead of it, message, signing, URL policy, one attempt, redaction, retry."""
+"""Webhooks: the cursor and what lies ahead of it, messages, signing, URL policy, one attempt, redaction, retry."""

@@ -7,12 +7,12 @@ What was vetted is what is dialled: the address is handed to the transport, whic
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
+from herald.delivery.addresses import Address, is_denied, unmapped
 from herald.ports import Resolver, TransportFailure, Unavailable
 
 MAX_URL = 2_048
@@ -21,42 +21,6 @@ NO_ADDRESS = "must name a host that has an address"
 
 Scheme = Literal["https", "http"]
 DEFAULT_PORTS: dict[str, int] = {"https": 443, "http": 80}
-
-# `ipaddress.is_global` is no guard: it lets 64:ff9b::/96, 2002::/16, 192.88.99.1, multicast and others pass.
-_V4_DENIED = tuple(
-    IPv4Network(text)
-    for text in (
-        "0.0.0.0/8",  # this network
-        "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # carriers' NAT
-        "127.0.0.0/8",  # loopback: inside Lambda, the runtime API
-        "169.254.0.0/16",  # link-local: metadata services
-        "172.16.0.0/12",  # private
-        "192.0.0.0/24",  # protocol assignments
-        "192.0.2.0/24",  # documentation
-        "192.31.196.0/24",  # AS112
-        "192.52.193.0/24",  # AMT
-        "192.88.99.0/24",  # 6to4 relays
-        "192.168.0.0/16",  # private
-        "192.175.48.0/24",  # AS112
-        "198.18.0.0/15",  # benchmarking
-        "198.51.100.0/24",  # documentation
-        "203.0.113.0/24",  # documentation
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved, broadcast
-    )
-)
-_V6_ALLOWED = IPv6Network("2000::/3")  # global unicast; NAT64, unique local, link-local and loopback lie outside
-_V6_DENIED = tuple(
-    IPv6Network(text)
-    for text in (
-        "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID
-        "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4: carries any IPv4 address
-        "2620:4f:8000::/48",  # AS112
-        "3fff::/20",  # documentation
-    )
-)
 
 _PRIVATE_SUFFIXES = ("localhost", "local", "internal", "localdomain", "home.arpa")
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
@@ -79,7 +43,7 @@ class ParsedUrl:
     host: str
     port: int
     path: str = field(repr=False)  # it may carry a secret in its query
-    literal: IPv4Address | IPv6Address | None = None
+    literal: Address | None = None
 
     @property
     def authority(self) -> str:
@@ -128,7 +92,7 @@ class AllowList:
     def has_host(self, host: str, port: int) -> bool:
         return (host, port) in self.hosts or (host, None) in self.hosts
 
-    def has_address(self, address: IPv4Address | IPv6Address) -> bool:
+    def has_address(self, address: Address) -> bool:
         return any(address in network for network in self.networks)
 
 
@@ -179,19 +143,17 @@ class UrlPolicy:
             return NO_ADDRESS
         return None
 
-    def _addresses(self, parsed: ParsedUrl) -> list[IPv4Address | IPv6Address]:
+    def _addresses(self, parsed: ParsedUrl) -> list[Address]:
         if parsed.literal is not None:
             return [parsed.literal]
+        resolved = self.resolver.resolve(parsed.host, parsed.port, DNS_SECONDS)
         try:
-            found = [_unmapped(ip_address(text)) for text in self._resolve(parsed)]
+            found = [unmapped(ip_address(text)) for text in resolved]
         except ValueError:  # a scoped address such as fe80::1%eth0
             raise UrlRefused("must name a host whose addresses are all public") from None
         if not found:
             raise UrlRefused(NO_ADDRESS)
         return found
-
-    def _resolve(self, parsed: ParsedUrl) -> Iterable[str]:
-        return self.resolver.resolve(parsed.host, parsed.port, DNS_SECONDS)
 
 
 def parse(url: str) -> ParsedUrl:
@@ -229,7 +191,7 @@ def parse(url: str) -> ParsedUrl:
     return ParsedUrl(scheme_, host, port or DEFAULT_PORTS[scheme_], path, literal)
 
 
-def _host(netloc: str) -> tuple[str, IPv4Address | IPv6Address | None]:
+def _host(netloc: str) -> tuple[str, Address | None]:
     if netloc.startswith("["):
         host, _, rest = netloc[1:].partition("]")
         if rest and not re.fullmatch(r":[0-9]+", rest):
@@ -279,17 +241,3 @@ def _unusual(parsed: ParsedUrl) -> UrlRefused:
     if parsed.scheme == "http":
         return UrlRefused("must be an https:// URL")
     return UrlRefused("must use port 443")
-
-
-def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    return getattr(address, "ipv4_mapped", None) or address
-
-
-def is_denied(address: IPv4Address | IPv6Address) -> bool:
-    """True for an address that no webhook may have: everything that isn't plainly public unicast."""
-    address = _unmapped(address)
-    if isinstance(address, IPv4Address):
-        return any(address in network for network in _V4_DENIED)
-    if address.scope_id is not None:
-        return True
-    return address not in _V6_ALLOWED or any(address in network for network in _V6_DENIED)
