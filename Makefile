@@ -4,6 +4,7 @@ PYTHON3 ?= python3
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE := 1
 export SAM_CLI_TELEMETRY := 0
+export __SAM_CLI_APP_DIR := $(CURDIR)/.tools/sam
 PORT ?= 4566
 export PORT
 
