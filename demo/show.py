@@ -61,7 +61,10 @@ class Screen:
 
     def woken(self, said: str) -> None:
         self._on.print(
-            Padding(f"[dim]on a file with a fault, of which the agent says: {escape(said)}[/]", (0, 0, 0, 4))
+            Padding(
+                f"[dim]by a task that isn't counted, a file with a fault. It is rejected: {escape(said)}[/]",
+                (0, 0, 0, 4),
+            )
         )
 
     def opening(self, agent: str, file: Path, receiver: str) -> None:
