@@ -176,10 +176,7 @@ class Road:
     def no_more_faults(self) -> None:
         """Forget what was to go wrong and hasn't yet."""
         for fake in (self.log, self.webhooks, self.doorbells, self.resolver, self.transport, self.signer, self.sealer):
-            fake._faults.clear()
-        self.log._hidden.clear()
-        self.log._stale.clear()
-        self.webhooks._stale.clear()
+            fake.forget_faults()
         self.transport._scripts.clear()
         self.doorbells._lose = self.doorbells._double = 0
 

@@ -244,6 +244,10 @@ class TurnMachine(RuleBasedStateMachine):
         elif call not in ("read", "header"):
             self.bench.log.lose_answer_next(call)
 
+    @rule(back=st.integers(0, 3), pages=st.integers(1, 3))
+    def a_reader_is_served_a_gap(self, back: int, pages: int) -> None:
+        self.bench.log.hide_next(self.bench.ref, max(1, self.bench.entries[-1].number - back), pages)
+
     @rule(how=st.sampled_from(FAULTS[1:]))
     def step_functions_throttles(self, how: str) -> None:
         self.bench.launcher.fail_next("start", Unavailable("throttled"), after_effect=how == "after")

@@ -100,6 +100,10 @@ class _Stored(Faults):
         """Let the next reads by ``name`` answer what stood there before the last change of each item."""
         self._stale[name] += times
 
+    def forget_faults(self) -> None:
+        super().forget_faults()
+        self._stale.clear()
+
     def _read(self, name: str, ref: TaskRef, sk: str, kind: type[R]) -> R | None:
         if self._stale[name] and (ref, sk) in self.world.past:
             self._stale[name] -= 1
@@ -130,6 +134,10 @@ class FakeTaskLog(_Stored):
         Like the adapter, the fake reads a page with a gap again, once; two pages make the gap stay.
         """
         self._hidden[ref, number] += pages
+
+    def forget_faults(self) -> None:
+        super().forget_faults()
+        self._hidden.clear()
 
     def create(self, header: Header, message: Entry, webhook: Webhook | None) -> bool:
         with self._call("create") as outcome:

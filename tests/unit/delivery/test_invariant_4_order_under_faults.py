@@ -18,7 +18,7 @@ from builders.deliveries import Road
 from builders.records import a_ref, artifact_entry, message_entry, run_entry, status_entry
 from fakes.clock import START, token
 from fakes.faults import Faults
-from fakes.world import Post, answer
+from fakes.world import Post, Queued, answer
 from herald.delivery.message import is_sent
 from herald.ports import Answer, TransportFailure, Unavailable
 from herald.protocol.states import TaskState
@@ -169,6 +169,19 @@ class Deliveries(RuleBasedStateMachine):
     @rule()
     def a_doorbell_is_doubled(self) -> None:
         self.road.doorbells.double_next()
+
+    @rule(seconds=st.sampled_from([30, 700, 3_600]))
+    def doorbells_come_late(self, seconds: int) -> None:
+        """Each after its group's others, as a FIFO queue has it; what is rung meanwhile waits behind them."""
+        for queued in self.road.doorbells.queue:
+            queued.visible_at = max(queued.visible_at, self.road.clock.now() + seconds * 1000)
+
+    @precondition(lambda self: self.road.doorbells.rings)
+    @rule(back=st.integers(0, 20))
+    def an_old_doorbell_comes_once_more(self, back: int) -> None:
+        """Long after it was acknowledged, and maybe for a webhook that was replaced or deleted since."""
+        rings = self.road.doorbells.rings
+        self.road.doorbells.queue.append(Queued(rings[-1 - min(back, len(rings) - 1)].doorbell, "", ""))
 
     @precondition(lambda self: self.end > 1)
     @rule(back=st.integers(0, 2))

@@ -578,3 +578,62 @@ def test_b9_of_a_completion_and_a_cancel_at_once_exactly_one_wins() -> None:
         assert [entry.number for entry in bench.entries] == [0, 1, 2, 3]
         wins[winner] += 1
     assert wins.total() == 1_000
+
+
+def make_and_ask(task: TaskContext) -> None:
+    task.artifact("early", artifact_id="a")
+    task.require_input("?")
+
+
+def make_and_crash(task: TaskContext) -> None:
+    task.artifact("early", artifact_id="a")
+    raise SystemExit(1)
+
+
+@pytest.mark.parametrize("hidden", range(6))
+def test_a_run_that_is_served_a_gap_is_tried_again_and_its_agent_misses_nothing(hidden: int) -> None:
+    bench = bench_with(make_and_ask)
+    bench.run()
+    bench.send("late", message_id="m2")
+    assert kinds(bench) == ["message", "run", "artifact", "status", "message", "status"]
+    seen: list[tuple[int, int]] = []
+
+    def look(task: TaskContext) -> None:
+        seen.append((len(task.history), len(task.artifacts)))
+        task.complete()
+
+    bench.agent = Does(look)
+    bench.log.hide_next(bench.ref, hidden, pages=1 if hidden == 5 else 2)  # a page with a gap is read twice
+
+    with pytest.raises(Unavailable, match="can't be seen"):
+        bench.run()
+    assert (len(bench.entries), seen) == (6, [])
+    bench.run()
+
+    assert seen == [(2, 1)]
+    assert bench.states[-1] == "TASK_STATE_COMPLETED"
+
+
+def test_a_run_whose_second_look_is_served_a_gap_is_tried_again_too() -> None:
+    bench = bench_with(make_and_crash)
+    with pytest.raises(SystemExit):
+        bench.run()
+    seen: list[int] = []
+
+    def look(task: TaskContext) -> None:
+        seen.append(len(task.artifacts))
+        task.complete()
+
+    bench.agent = Does(look)
+    # The header knows nothing of the artifact, so its absence is found when the run is put where it lies.
+    assert bench.header.end < bench.entries[-1].number == 2
+    bench.log.hide_next(bench.ref, 2)
+    bench.log.after_next("commit", lambda: None)  # meets the artifact at its number
+    bench.log.after_next("commit", lambda: bench.log.hide_next(bench.ref, 2, pages=2))
+
+    with pytest.raises(Unavailable, match="can't be seen"):
+        bench.run()
+    assert seen == []
+    bench.run()
+
+    assert seen == [1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from herald.ports import Clock, Ids, TaskLog, WorkerLauncher
+from herald.ports import Clock, Ids, TaskLog, Unavailable, WorkerLauncher
 from herald.records import Header, TaskRef
 from herald.upkeep.ending import fail_task
 
@@ -88,5 +88,5 @@ class Turns:
     def _opened_at(self, header: Header) -> int:
         opening = self.log.read(header.ref, after=header.turn - 1, limit=1)
         if not opening:
-            raise ValueError(f"task {header.ref.task_id} has no entry {header.turn}")
+            raise Unavailable(f"entry {header.turn} of task {header.ref.task_id}, which is stored, can't be seen")
         return opening[0].at

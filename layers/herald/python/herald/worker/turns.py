@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from herald.agent import Agent, Checkpoint, TaskContext, TaskEnded
 from herald.log import Appender, Fenced, same_run
-from herald.ports import Clock, Ids, TaskLog
+from herald.ports import Clock, Ids, TaskLog, Unavailable
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, TaskRef
 from herald.worker.opening import same_turn, steps_of, task_size, turn_of
@@ -59,8 +59,8 @@ class Worker:
             return Outcome.DONE
         agent = self.agent()
         entries = self.log.read(ref)
-        if len(entries) <= turn or entries[turn].kind != "message":
-            raise ValueError(f"task {ref.task_id} has no message {turn}")
+        if len(entries) <= header.end:
+            raise _unseen(ref)
         try:
             appender, run = self._open(header, entries, turn)
         except Fenced as fenced:
@@ -70,6 +70,8 @@ class Worker:
             entries.append(run)
         else:  # another one has written between the reading and the opening
             entries += self.log.read(ref, after=entries[-1].number, limit=run.number - entries[-1].number)
+        if len(entries) <= run.number:
+            raise _unseen(ref)
         return self._run(agent, appender, entries, run, seconds_left)
 
     def _open(self, header: Header, entries: list[Entry], turn: int) -> tuple[Appender, Entry]:
@@ -136,6 +138,11 @@ class Worker:
                 logger.error("run() must return None or a checkpoint(…), not %s", type(result).__name__)
             reports.fail(UNFINISHED)
         return Outcome.DONE
+
+
+def _unseen(ref: TaskRef) -> Unavailable:
+    """A gap in the log that stays: an agent that were run would miss what was said, or what it has made."""
+    return Unavailable(f"entries of task {ref.task_id} that are stored can't be seen")
 
 
 def _is_open(header: Header, turn: int) -> bool:
