@@ -420,6 +420,14 @@ def test_e14_an_extension_that_the_card_requires_must_be_named(client: Client) -
     assert "https://example.com/a" not in reply.message
 
 
+def test_e14_extensions_may_be_named_in_several_headers() -> None:
+    api = ApiBench(card_text=REQUIRING)
+    event = rpc_event("SendMessage", sending(), headers={"A2A-Extensions": "https://example.com/b"})
+    event["multiValueHeaders"]["A2A-Extensions"] = ["https://example.com/a", "https://example.com/b"]
+
+    assert "task" in json.loads(api.http(event)["body"])["result"]
+
+
 # ---- the tables ----
 
 
