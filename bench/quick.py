@@ -225,7 +225,7 @@ def notifications(lines: TextIO) -> None:
     with world() as url:
         os.environ["AWS_ENDPOINT_URL"] = url
         figure = per_core(app("send_webhooks", lines).handler)
-    print("\nsend_webhooks, a doorbell each, over real connections to a receiver on loopback")
+    print("\nsend_webhooks, a doorbell each, over real connections without TLS to a receiver on loopback")
     row("notifications per second and core", f"{figure:.0f}")
 
 
