@@ -209,7 +209,7 @@ def fresh(function: str, *, byte_code: bool) -> dict[str, float]:
 
 
 def imports() -> None:
-    print("\nImport in a fresh interpreter, ms, and resident memory at rest, MB")
+    print("\nImport in a fresh interpreter, ms, and resident memory after it, MB")
     print(f"  {'':<20}{'byte code':>12}{'without':>12}{'memory':>12}")
     for function in FUNCTIONS:
         fresh(function, byte_code=True)
@@ -230,7 +230,7 @@ def notifications(lines: TextIO) -> None:
 
 
 def costs() -> None:
-    print("\nOne task with 4 updates and one webhook, counted from the real calls")
+    print("\nOne task with 4 updates and one webhook: the real calls, and what Lambda's poller asks of SQS")
     for what, figure in task_cost.table():
         print(f"  {what:<34}{figure}")
 

@@ -60,6 +60,7 @@ def test_an_unsigned_call_is_refused_and_the_card_is_public(signed_stack: Mappin
     assert refused.status_code == 403
     error = refused.json()["error"]
     assert (error["code"], error["status"]) == (403, "PERMISSION_DENIED")
+    assert error["details"][0]["reason"] == "PERMISSION_DENIED"
     assert card.status_code == 200
     assert "aws" in str(card.json()["securitySchemes"]).lower()
 

@@ -97,7 +97,17 @@ def test_the_api_is_regional_and_traced(resources: dict[str, Any]) -> None:
     assert stage["TracingEnabled"] is True
 
 
-def test_what_the_gateway_refuses_is_json_that_speaks_of_an_error(resources: dict[str, Any]) -> None:
+REASONS = {
+    400: "INVALID_REQUEST",
+    403: "PERMISSION_DENIED",
+    413: "REQUEST_TOO_LARGE",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL_ERROR",
+    504: "UNAVAILABLE",
+}
+
+
+def test_what_the_gateway_refuses_is_an_error_with_a_reason_that_clients_map(resources: dict[str, Any]) -> None:
     responses = resources["Api"]["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
     assert {"DEFAULT_4XX", "DEFAULT_5XX", "MISSING_AUTHENTICATION_TOKEN", "THROTTLED"} <= set(responses)
     for response in responses.values():
@@ -105,4 +115,6 @@ def test_what_the_gateway_refuses_is_json_that_speaks_of_an_error(resources: dic
         error = json.loads(told.replace("$context.error.messageString", '"text"'))["error"]
         assert error["code"] == int(response.get("statusCode", error["code"]))
         assert error["message"]
-        assert error["details"] == []
+        (info,) = error["details"]
+        assert info["@type"] == "type.googleapis.com/google.rpc.ErrorInfo"
+        assert (info["domain"], info["reason"]) == ("a2a-protocol.org", REASONS[error["code"]])

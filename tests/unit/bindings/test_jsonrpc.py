@@ -134,7 +134,7 @@ def test_f11_a_body_above_4_mb_is_refused_clearly(api: ApiBench, size: int) -> N
 
     assert answer["statusCode"] == 413
     assert answer["body"]["error"]["data"][0]["reason"] == "REQUEST_TOO_LARGE"
-    assert "4 MB" in answer["body"]["error"]["message"]
+    assert "4 MiB" in answer["body"]["error"]["message"]
 
 
 def test_f11_a_body_of_4_mb_is_taken(api: ApiBench) -> None:

@@ -43,13 +43,13 @@ class Request:
 
         Raises:
             UnsupportedMediaTypeError: it is something else by its Content-Type. A body without one is taken for JSON.
-            RequestTooLargeError: it is above 4 MB.
+            RequestTooLargeError: it is above 4 MiB.
         """
         if self.body and self.media_type not in ("", JSON, A2A_JSON):
             raise UnsupportedMediaTypeError(f"Content-Type must be {JSON} or {A2A_JSON}.")
         if len(self.body) > MAX_BODY:
             raise RequestTooLargeError(
-                "The request is larger than 4 MB: put large content behind a URL and send a url part."
+                "The request is larger than 4 MiB: put large content behind a URL and send a url part."
             )
         return self.body
 
