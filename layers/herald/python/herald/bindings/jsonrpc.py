@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from herald.bindings import errors
@@ -27,21 +28,21 @@ METHODS = (
 """The route table: each method is the operation of its name."""
 
 
+@dataclass(frozen=True, slots=True)
 class JsonRpc:
     """Answers one JSON-RPC request; batches and notifications aren't part of A2A."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    service: Service
 
     async def __call__(self, request: Request) -> Response:
         request_id: Any = None
         method = ""
         try:
-            owner = self._service.authenticate(request)
+            owner = self.service.authenticate(request)
             envelope = _object(codec.loads(request.json_bytes()))
             request_id = _id(envelope)
             method, params = self._read(envelope, request)
-            result = await self._service.run(method, owner, params, request)
+            result = await self.service.run(method, owner, params, request)
         except A2AError as error:
             body = {"jsonrpc": "2.0", "id": request_id, "error": errors.jsonrpc(error)}
             note = {"binding": "JSONRPC", "operation": method, "error": error.row.reason}
@@ -55,7 +56,7 @@ class JsonRpc:
         method = envelope.get("method")
         if not isinstance(method, str):
             raise InvalidRequestError('"method" must be the name of a method, like "SendMessage".')
-        self._service.check_parameters(request)
+        self.service.check_parameters(request)
         if method not in METHODS:
             raise MethodNotFoundError(f"There is no such method. A2A 1.0 has: {', '.join(METHODS)}.")
         params = envelope.get("params")

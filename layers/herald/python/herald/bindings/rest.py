@@ -85,20 +85,20 @@ def _matches(path: str, more: dict[str, str]) -> list[Match]:
     return [Match(route, {**found.groupdict(), **more}) for route in ROUTES if (found := route.pattern.fullmatch(path))]
 
 
+@dataclass(frozen=True, slots=True)
 class Rest:
     """Answers one HTTP+JSON request."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    service: Service
 
     async def __call__(self, request: Request) -> Response:
         operation = ""
         try:
             found = match(request.method, request.path)
             operation = found.route.operation
-            owner = self._service.authenticate(request)
-            self._service.check_parameters(request)
-            result = await self._service.run(operation, owner, _params(found, request), request)
+            owner = self.service.authenticate(request)
+            self.service.check_parameters(request)
+            result = await self.service.run(operation, owner, _params(found, request), request)
         except A2AError as error:
             return refusal(error, request, operation)
         note = {"binding": "HTTP+JSON", "operation": operation}

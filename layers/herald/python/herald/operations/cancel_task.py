@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Any
 
 from herald.log import Appender, Fenced, status_entry
@@ -17,6 +18,7 @@ from herald.records import Entry, Header, TaskRef
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class CancelTask:
     """Appends CANCELED on the same condition as every writer, so that exactly one terminal entry wins; then stops the
     execution. From that entry on the agent can write nothing, whether its execution could be stopped or not.
@@ -26,17 +28,16 @@ class CancelTask:
         TaskNotCancelableError: the task has ended, be it by an earlier cancel.
     """
 
-    def __init__(self, log: TaskLog, launcher: WorkerLauncher, clock: Clock, ids: Ids) -> None:
-        self._log = log
-        self._launcher = launcher
-        self._clock = clock
-        self._ids = ids
+    log: TaskLog
+    launcher: WorkerLauncher
+    clock: Clock
+    ids: Ids
 
     async def __call__(self, call: Call, request: CancelTaskRequest) -> dict[str, Any]:
         ref = call.task(request.id)
-        header = view.header(self._log, ref)
+        header = view.header(self.log, ref)
         _still_open(header)
-        appender = Appender(self._log, self._clock, self._ids, header, header.end, _still_open)
+        appender = Appender(self.log, self.clock, self.ids, header, header.end, _still_open)
 
         def canceled(number: int, writer: str) -> Entry:
             return status_entry(
@@ -44,7 +45,7 @@ class CancelTask:
                 number,
                 writer,
                 TaskState.CANCELED,
-                self._clock.now(),
+                self.clock.now(),
                 traceparent=call.traceparent,
             )
 
@@ -52,7 +53,7 @@ class CancelTask:
             appender.commit(canceled, lambda before, entry: before.with_status(entry, due_at=None))
         except Fenced:
             raise not_found(ref.task_id) from None  # it has expired between the two reads
-        entries = self._log.read(ref)
+        entries = self.log.read(ref)
         self._stop(ref, appender.header.turn, entries)
         return view.task(ref, entries, None)
 
@@ -61,7 +62,7 @@ class CancelTask:
         if opened is None:
             return
         try:
-            self._launcher.stop(ref, turn, opened.at)
+            self.launcher.stop(ref, turn, opened.at)
         except Exception:
             # The task is canceled all the same: the run meets the terminal entry when it next reports.
             logger.warning(

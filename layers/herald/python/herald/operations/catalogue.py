@@ -8,7 +8,9 @@ from typing import Any
 
 from herald.operations.call import Call, Limits
 from herald.operations.cancel_task import CancelTask
+from herald.operations.follow_up import FollowUps
 from herald.operations.get_task import GetTask
+from herald.operations.new_task import NewTasks
 from herald.operations.push_configs import (
     CreateTaskPushNotificationConfig,
     DeleteTaskPushNotificationConfig,
@@ -56,10 +58,10 @@ def catalogue(ports: Ports, limits: Limits) -> Catalogue:
     registrar = Registrar(log, webhooks, ports.sealer, clock, ids, ports.check_url, limits)
     push = (log, webhooks, registrar, limits)
     no_streams = "This agent doesn't stream: send with returnImmediately and a webhook, or poll with GetTask."
+    new_tasks, follow_ups = NewTasks(log, registrar, clock, ids, limits), FollowUps(log, clock, ids)
+    send = SendMessage(log, registrar, new_tasks, follow_ups, clock, ids, limits, ports.reply)
     return {
-        "SendMessage": Operation(
-            requests.SendMessageRequest, SendMessage(log, registrar, clock, ids, limits, ports.reply)
-        ),
+        "SendMessage": Operation(requests.SendMessageRequest, send),
         "SendStreamingMessage": Operation(None, Unsupported(no_streams)),
         "GetTask": Operation(requests.GetTaskRequest, GetTask(log)),
         "ListTasks": Operation(None, Unsupported("This agent lists no tasks: keep their ids and use GetTask.")),

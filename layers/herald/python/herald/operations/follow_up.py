@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from herald.log import MAX_TASK_BYTES, ROOM_TO_END, Appender, Fenced, fold, status_entry
@@ -24,13 +24,13 @@ class _TakenBefore(Exception):
     """This very message was taken before."""
 
 
+@dataclass(frozen=True, slots=True)
 class FollowUps:
     """Takes a follow-up in one transaction: its message entry, WORKING, the header, and what it is recognised by."""
 
-    def __init__(self, log: TaskLog, clock: Clock, ids: Ids) -> None:
-        self._log = log
-        self._clock = clock
-        self._ids = ids
+    log: TaskLog
+    clock: Clock
+    ids: Ids
 
     def take(self, call: Call, message: dict[str, Any], identity: Identity, body: Body) -> Header:
         """The header of the task that has the message now, whether it was taken just now or before.
@@ -42,7 +42,7 @@ class FollowUps:
             UnsupportedOperationError: the task has ended, or waits for no message.
         """
         ref = call.task(message["taskId"])
-        header = view.header(self._log, ref)
+        header = view.header(self.log, ref)
         if message.get("contextId", header.context_id) != header.context_id:
             raise _mismatch()
         text = body({**message, "contextId": header.context_id})
@@ -61,15 +61,15 @@ class FollowUps:
                 self._check_size(ref, text)
             return self._append(call, header, identity, text, fence)
         except _TakenBefore:
-            return view.header(self._log, ref)
+            return view.header(self.log, ref)
         except Fenced:
             raise not_found(ref.task_id) from None  # it has expired between the two reads
 
     def _append(
         self, call: Call, header: Header, identity: Identity, text: str, fence: Callable[[Header], None]
     ) -> Header:
-        appender = Appender(self._log, self._clock, self._ids, header, header.end, fence)
-        now = self._clock.now()
+        appender = Appender(self.log, self.clock, self.ids, header, header.end, fence)
+        now = self.clock.now()
 
         def message_entry(number: int, writer: str) -> Entry:
             return Entry(number, "message", text, now, writer, turn=number, traceparent=call.traceparent)
@@ -87,7 +87,7 @@ class FollowUps:
 
     def _check_size(self, ref: TaskRef, text: str) -> None:
         """The agent could report nothing more in a task that is too large, and would fail it."""
-        size = len(codec.dumps(fold(ref, self._log.read(ref))).encode()) + len(text.encode())
+        size = len(codec.dumps(fold(ref, self.log.read(ref))).encode()) + len(text.encode())
         if size > MAX_TASK_BYTES - ROOM_TO_END:
             raise invalid(
                 "message.parts",
@@ -98,7 +98,7 @@ class FollowUps:
     def _taken(self, ref: TaskRef, identity: Identity) -> bool:
         if identity.once is None:
             return False
-        taken = self._log.taken(ref, identity.once[0])
+        taken = self.log.taken(ref, identity.once[0])
         if taken is not None and taken.content_hash != identity.content_hash:
             raise reused_key()
         return taken is not None

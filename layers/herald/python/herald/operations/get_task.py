@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from herald.operations import view
@@ -10,6 +11,7 @@ from herald.ports import TaskLog
 from herald.protocol.requests import GetTaskRequest
 
 
+@dataclass(frozen=True, slots=True)
 class GetTask:
     """Answers with the Task as it stands.
 
@@ -17,9 +19,8 @@ class GetTask:
         TaskNotFoundError: there is no such task of the caller's.
     """
 
-    def __init__(self, log: TaskLog) -> None:
-        self._log = log
+    log: TaskLog
 
     async def __call__(self, call: Call, request: GetTaskRequest) -> dict[str, Any]:
         ref = call.task(request.id)
-        return view.task(ref, self._log.read(ref), request.history_length)
+        return view.task(ref, self.log.read(ref), request.history_length)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from herald.operations.call import Call, Limits
@@ -20,15 +21,15 @@ MAX_CONTEXT_ID = 256  # bytes of UTF-8: it is a part of index keys
 Body = Callable[[dict[str, Any]], str]  # the message to be stored -> the body of its entry
 
 
+@dataclass(frozen=True, slots=True)
 class NewTasks:
     """Makes tasks."""
 
-    def __init__(self, log: TaskLog, registrar: Registrar, clock: Clock, ids: Ids, limits: Limits) -> None:
-        self._log = log
-        self._registrar = registrar
-        self._clock = clock
-        self._ids = ids
-        self._limits = limits
+    log: TaskLog
+    registrar: Registrar
+    clock: Clock
+    ids: Ids
+    limits: Limits
 
     def make(
         self, call: Call, message: dict[str, Any], identity: Identity, body: Body, wish: Wish | None
@@ -42,9 +43,9 @@ class NewTasks:
         context_id = message.get("contextId") or identity.context_id
         if len(context_id.encode()) > MAX_CONTEXT_ID:
             raise invalid("message.contextId", f"must be at most {MAX_CONTEXT_ID} bytes long")
-        now = self._clock.now()
+        now = self.clock.now()
         ref = TaskRef(call.caller.tenant, call.caller.owner, identity.task_id)
-        end_by = now + self._limits.max_task_days * DAY
+        end_by = now + self.limits.max_task_days * DAY
         header = Header(
             ref=ref,
             context_id=context_id,
@@ -56,22 +57,22 @@ class NewTasks:
             end=0,
             created_at=now,
             end_by=end_by,
-            expires_second=(end_by + self._limits.retention_days * DAY) // 1000,
+            expires_second=(end_by + self.limits.retention_days * DAY) // 1000,
             due_at=now + START_WITHIN,
             send_hash=identity.content_hash,
         )
         text = body({**message, "taskId": ref.task_id, "contextId": context_id})
-        entry = Entry(0, "message", text, now, self._ids.token(), turn=0, traceparent=call.traceparent)
-        webhook = self._registrar.make(wish, ref, 0, header.expires_second) if wish else None
-        if self._log.create(header, entry, webhook):
+        entry = Entry(0, "message", text, now, self.ids.token(), turn=0, traceparent=call.traceparent)
+        webhook = self.registrar.make(wish, ref, 0, header.expires_second) if wish else None
+        if self.log.create(header, entry, webhook):
             return header, [entry]
-        known = self._log.header(ref)
+        known = self.log.header(ref)
         if known is None:
             raise Unavailable(f"task {ref.task_id} has expired and isn't removed yet")
         if known.send_hash != identity.content_hash:
             raise reused_key()
         if wish:
-            self._registrar.ensure(wish, known)
+            self.registrar.ensure(wish, known)
         return known, None
 
 

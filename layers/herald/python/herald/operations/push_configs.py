@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from herald.operations import view
@@ -22,20 +23,20 @@ from herald.protocol.requests import (
 from herald.records import Header, TaskRef, Webhook
 
 
+@dataclass(frozen=True, slots=True)
 class _PushConfigs:
-    def __init__(self, log: TaskLog, webhooks: Webhooks, registrar: Registrar, limits: Limits) -> None:
-        self._log = log
-        self._webhooks = webhooks
-        self._registrar = registrar
-        self._limits = limits
+    log: TaskLog
+    webhooks: Webhooks
+    registrar: Registrar
+    limits: Limits
 
     def _task(self, call: Call, task_id: str) -> Header:
-        if not self._limits.push_notifications:
+        if not self.limits.push_notifications:
             raise PushNotificationNotSupportedError("This agent sends no push notifications: poll with GetTask.")
-        return view.header(self._log, call.task(task_id))
+        return view.header(self.log, call.task(task_id))
 
     def _shown(self, webhook: Webhook) -> dict[str, Any]:
-        return self._registrar.shown(webhook, self._registrar.secrets(webhook))
+        return self.registrar.shown(webhook, self.registrar.secrets(webhook))
 
 
 class CreateTaskPushNotificationConfig(_PushConfigs):
@@ -49,8 +50,8 @@ class CreateTaskPushNotificationConfig(_PushConfigs):
 
     async def __call__(self, call: Call, request: CreateTaskPushNotificationConfigRequest) -> dict[str, Any]:
         header = self._task(call, request.task_id)
-        wish = self._registrar.check(request)
-        return self._registrar.shown(self._registrar.register(wish, header), wish.secrets)
+        wish = self.registrar.check(request)
+        return self.registrar.shown(self.registrar.register(wish, header), wish.secrets)
 
 
 class GetTaskPushNotificationConfig(_PushConfigs):
@@ -62,7 +63,7 @@ class GetTaskPushNotificationConfig(_PushConfigs):
 
     async def __call__(self, call: Call, request: GetTaskPushNotificationConfigRequest) -> dict[str, Any]:
         header = self._task(call, request.task_id)
-        webhook = self._webhooks.get(header.ref, request.id) if may_be_id(request.id) else None
+        webhook = self.webhooks.get(header.ref, request.id) if may_be_id(request.id) else None
         if webhook is None:
             raise TaskNotFoundError(
                 "This task has no webhook with this id. ListTaskPushNotificationConfigs shows those it has.",
@@ -81,7 +82,7 @@ class ListTaskPushNotificationConfigs(_PushConfigs):
 
     async def __call__(self, call: Call, request: ListTaskPushNotificationConfigsRequest) -> dict[str, Any]:
         header = self._task(call, request.task_id)
-        webhooks: Sequence[Webhook] = self._webhooks.list(header.ref)
+        webhooks: Sequence[Webhook] = self.webhooks.list(header.ref)
         if request.page_token:
             after = _opened(header.ref, request.page_token)
             webhooks = [webhook for webhook in webhooks if webhook.config_id > after]
@@ -102,7 +103,7 @@ class DeleteTaskPushNotificationConfig(_PushConfigs):
     async def __call__(self, call: Call, request: DeleteTaskPushNotificationConfigRequest) -> None:
         header = self._task(call, request.task_id)
         if may_be_id(request.id):
-            self._webhooks.delete(header.ref, request.id)
+            self.webhooks.delete(header.ref, request.id)
 
 
 def _page_token(ref: TaskRef, config_id: str) -> str:

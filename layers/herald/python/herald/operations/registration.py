@@ -37,6 +37,7 @@ class Wish:
     path: str  # of the config in the request: "" or "configuration.taskPushNotificationConfig."
 
 
+@dataclass(frozen=True, slots=True)
 class Registrar:
     """Checks configs and makes webhooks of them.
 
@@ -44,23 +45,13 @@ class Registrar:
         check_url: the guard against SSRF.
     """
 
-    def __init__(
-        self,
-        log: TaskLog,
-        webhooks: Webhooks,
-        sealer: Sealer,
-        clock: Clock,
-        ids: Ids,
-        check_url: CheckUrl,
-        limits: Limits,
-    ) -> None:
-        self._log = log
-        self._webhooks = webhooks
-        self._sealer = sealer
-        self._clock = clock
-        self._ids = ids
-        self._check_url = check_url
-        self._limits = limits
+    log: TaskLog
+    webhooks: Webhooks
+    sealer: Sealer
+    clock: Clock
+    ids: Ids
+    check_url: CheckUrl
+    limits: Limits
 
     def check(self, config: TaskPushNotificationConfig, path: str = "", *, inline: bool = False) -> Wish:
         """Check a config before anything is stored.
@@ -73,13 +64,13 @@ class Registrar:
             PushNotificationNotSupportedError: the card says so.
             InvalidParamsError: names the field.
         """
-        if not self._limits.push_notifications:
+        if not self.limits.push_notifications:
             raise PushNotificationNotSupportedError(
                 "This agent sends no push notifications: poll with GetTask, or leave the webhook out."
             )
         secrets = webhook_fields.secrets(config, path)
         config_id = webhook_fields.config_id(config, path)
-        if wrong := self._check_url(config.url):
+        if wrong := self.check_url(config.url):
             raise invalid(f"{path}url", wrong)
         if inline and not config_id:
             config_id = digest(codec.canonical(["inline", config.url, secrets.token]))
@@ -87,8 +78,8 @@ class Registrar:
 
     def make(self, wish: Wish, ref: TaskRef, end: int, expires_second: int) -> Webhook:
         """The record of a webhook that starts at the log's end, its snapshot due."""
-        now = self._clock.now()
-        config_id, key = wish.config_id or self._ids.token(), self._ids.token()
+        now = self.clock.now()
+        config_id, key = wish.config_id or self.ids.token(), self.ids.token()
         webhook = Webhook(
             ref=ref,
             config_id=config_id,
@@ -102,7 +93,7 @@ class Registrar:
             expires_second=expires_second,
             due_at=next_look(now, key),
         )
-        return wish.secrets.sealed_into(self._sealer, webhook)
+        return wish.secrets.sealed_into(self.sealer, webhook)
 
     def register(self, wish: Wish, header: Header) -> Webhook:
         """Store a webhook on a task that exists, in place of the one with the same id.
@@ -110,14 +101,14 @@ class Registrar:
         Raises:
             InvalidParamsError: the task has as many webhooks as it may have.
         """
-        limit = self._limits.webhooks_per_task
+        limit = self.limits.webhooks_per_task
         known = self.check_room(wish, header.ref)
         webhook = self.make(wish, header.ref, self._end(header), header.expires_second)
-        self._webhooks.put(webhook)
+        self.webhooks.put(webhook)
         added = all(one.config_id != wish.config_id for one in known)
-        if added and len(self._webhooks.list(header.ref)) > limit:
+        if added and len(self.webhooks.list(header.ref)) > limit:
             # Others have registered since we looked. Whoever finds one too many takes its own back.
-            self._webhooks.delete(header.ref, webhook.config_id)
+            self.webhooks.delete(header.ref, webhook.config_id)
             raise too_many(limit, wish.path)
         return webhook
 
@@ -127,22 +118,22 @@ class Registrar:
         Raises:
             InvalidParamsError: it has as many as it may have, and none with this id.
         """
-        known = self._webhooks.list(ref)
-        limit = self._limits.webhooks_per_task
+        known = self.webhooks.list(ref)
+        limit = self.limits.webhooks_per_task
         if len(known) >= limit and all(one.config_id != wish.config_id for one in known):
             raise too_many(limit, wish.path)
         return known
 
     def ensure(self, wish: Wish, header: Header) -> None:
         """Store an inline webhook unless it stands there already, just as it is."""
-        known = self._webhooks.get(header.ref, wish.config_id)
+        known = self.webhooks.get(header.ref, wish.config_id)
         if known is None or known.url != wish.url or self.secrets(known) != wish.secrets:
             self.register(wish, header)
 
     def secrets(self, webhook: Webhook) -> Secrets | None:
         """What a client gave to be shown to its receiver; None when the key that sealed it is gone."""
         try:
-            return Secrets.open(self._sealer, webhook)
+            return Secrets.open(self.sealer, webhook)
         except ValueError:
             logger.warning("the secrets of a webhook can't be opened", extra={"config_id": webhook.config_id})
             return None
@@ -155,7 +146,7 @@ class Registrar:
         return {"tenant": webhook.ref.tenant, **config} if webhook.ref.tenant else config
 
     def _end(self, header: Header) -> int:
-        beyond = self._log.read(header.ref, after=header.end)
+        beyond = self.log.read(header.ref, after=header.end)
         return beyond[-1].number if beyond else header.end
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from herald.operations import view, waiting
@@ -23,6 +24,7 @@ Reply = Callable[[SendMessageRequest], Awaitable[Message | None]]
 """The adopter's ``agent.reply.reply``: a message for answers that need no task, None to make a task."""
 
 
+@dataclass(frozen=True, slots=True)
 class SendMessage:
     """Makes a task of a message, or gives a message to a task that waits for one.
 
@@ -37,33 +39,24 @@ class SendMessage:
         InvalidAgentResponseError: the adopter's reply is no Message.
     """
 
-    def __init__(
-        self,
-        log: TaskLog,
-        registrar: Registrar,
-        clock: Clock,
-        ids: Ids,
-        limits: Limits,
-        reply: Reply | None = None,
-    ) -> None:
-        self._log = log
-        self._registrar = registrar
-        self._clock = clock
-        self._ids = ids
-        self._limits = limits
-        self._reply = reply
-        self._new_tasks = NewTasks(log, registrar, clock, ids, limits)
-        self._follow_ups = FollowUps(log, clock, ids)
+    log: TaskLog
+    registrar: Registrar
+    new_tasks: NewTasks
+    follow_ups: FollowUps
+    clock: Clock
+    ids: Ids
+    limits: Limits
+    reply: Reply | None = None
 
     async def __call__(self, call: Call, request: SendMessageRequest) -> dict[str, Any]:
-        give_up = self._clock.now() + round(self._limits.blocking_seconds * 1000)
+        give_up = self.clock.now() + round(self.limits.blocking_seconds * 1000)
         message = request.message.wire()
         settings = request.configuration or SendMessageConfiguration()
         key = idempotency_key(request.metadata, request.message.metadata)
-        identity = identify(call.caller, message, key, self._limits.idempotent_send, self._ids)
+        identity = identify(call.caller, message, key, self.limits.idempotent_send, self.ids)
         wish = self._wish(request)
-        if self._reply and not message.get("taskId"):
-            direct = await self._reply(request)
+        if self.reply and not message.get("taskId"):
+            direct = await self.reply(request)
             if direct is not None:
                 return {"message": self._direct(direct, message.get("contextId") or identity.context_id)}
 
@@ -78,16 +71,16 @@ class SendMessage:
         entries = None
         if message.get("taskId"):
             if wish:  # a message mustn't be taken by a call that then fails
-                self._registrar.check_room(wish, call.task(message["taskId"]))
-            header = self._follow_ups.take(call, message, identity, body)
+                self.registrar.check_room(wish, call.task(message["taskId"]))
+            header = self.follow_ups.take(call, message, identity, body)
             if wish:
-                self._registrar.ensure(wish, header)
+                self.registrar.ensure(wish, header)
         else:
-            header, entries = self._new_tasks.make(call, message, identity, body, wish)
+            header, entries = self.new_tasks.make(call, message, identity, body, wish)
         if not settings.return_immediately:
-            waiting.settled(self._log, self._clock, header, give_up)
+            waiting.settled(self.log, self.clock, header, give_up)
             entries = None
-        return {"task": view.task(header.ref, entries or self._log.read(header.ref), settings.history_length)}
+        return {"task": view.task(header.ref, entries or self.log.read(header.ref), settings.history_length)}
 
     def _wish(self, request: SendMessageRequest) -> Wish | None:
         config = request.configuration.task_push_notification_config if request.configuration else None
@@ -95,7 +88,7 @@ class SendMessage:
             return None
         if config.task_id and config.task_id != request.message.task_id:
             raise invalid(f"{INLINE}taskId", "must be left out: the webhook is registered on the task of this message")
-        return self._registrar.check(config, INLINE, inline=True)
+        return self.registrar.check(config, INLINE, inline=True)
 
     def _direct(self, message: object, context_id: str) -> dict[str, Any]:
         if not isinstance(message, Message) or not message.parts:
@@ -103,7 +96,7 @@ class SendMessage:
         wire = message.wire()
         return {
             **wire,
-            "messageId": wire.get("messageId") or self._ids.token(),
+            "messageId": wire.get("messageId") or self.ids.token(),
             "contextId": context_id,
             "role": "ROLE_AGENT",
         }
