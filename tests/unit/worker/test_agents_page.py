@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from builders.api import ApiBench, sending
 from builders.turns import Bench
 from herald.agent import Agent, TaskContext
 
@@ -39,7 +40,16 @@ def told(bench: Bench) -> tuple[str, str | None]:
 def test_every_example_of_the_page_is_tried_here() -> None:
     named = re.findall(r"class (\w+)\(Agent\)", PAGE)
     assert named == ["Greeter", "Echo", "Reporter", "Asker", "Counter"]
-    assert len(EXAMPLES) == len(named)
+    assert len(EXAMPLES) == len(named) + 1  # and reply.py
+
+
+def test_the_reply_answers_with_a_message_and_leaves_the_rest_to_tasks() -> None:
+    names: dict[str, Any] = {}
+    exec(next(example for example in EXAMPLES if "def reply" in example), names)  # noqa: S102 - our own page
+    api = ApiBench(reply=names["reply"])
+
+    assert api.rpc("SendMessage", sending(text="ping"))["result"]["message"]["parts"] == [{"text": "pong"}]
+    assert "task" in api.rpc("SendMessage", sending(text="something else"))["result"]
 
 
 def test_the_greeter_delivers_its_greeting() -> None:
