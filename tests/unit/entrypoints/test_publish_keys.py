@@ -37,6 +37,12 @@ def keys(answer: dict[str, Any]) -> list[dict[str, str]]:
     return found
 
 
+def reason(answer: dict[str, Any]) -> str:
+    """Of an error, in the shape that all of Herald's errors have."""
+    found: str = json.loads(answer["body"])["error"]["details"][0]["reason"]
+    return found
+
+
 def test_the_keys_are_okp_ed25519_for_signatures_with_the_standard_webhooks_form_beside() -> None:
     answer = get("v1")
 
@@ -51,8 +57,8 @@ def test_the_keys_are_okp_ed25519_for_signatures_with_the_standard_webhooks_form
     assert len(key["kid"]) == 43
     assert keys_from_jwks(json.loads(answer["body"]))
     assert (answer["statusCode"], answer["isBase64Encoded"]) == (200, False)
-    assert answer["headers"]["Content-Type"] == "application/jwk-set+json"
-    assert answer["headers"]["Cache-Control"] == "public, max-age=300"
+    assert answer["headers"]["content-type"] == "application/jwk-set+json"
+    assert answer["headers"]["cache-control"] == "public, max-age=300"
 
 
 def test_current_pending_and_previous_keys_are_there_as_they_exist() -> None:
@@ -71,12 +77,12 @@ def test_a_tenant_is_the_same_percent_encoded_or_not() -> None:
 
 
 def test_an_unchanged_set_answers_304() -> None:
-    etag = get("v1")["headers"]["ETag"]
+    etag = get("v1")["headers"]["etag"]
 
     for known in (etag, f'"x", W/{etag}', "*"):
         answer = get("v1", if_none_match=known)
         assert (answer["statusCode"], answer["body"]) == (304, "")
-        assert answer["headers"]["ETag"] == etag
+        assert answer["headers"]["etag"] == etag
     assert get("v2", if_none_match=etag)["statusCode"] == 200
 
 
@@ -84,16 +90,20 @@ def test_an_unchanged_set_answers_304() -> None:
 def test_only_reading_is_possible(method: str) -> None:
     answer = get("v1", method=method)
 
-    assert (answer["statusCode"], answer["headers"]["Allow"]) == (405, "GET, HEAD")
+    assert (answer["statusCode"], answer["headers"]["allow"]) == (405, "GET, HEAD")
+    assert reason(answer) == "METHOD_NOT_ALLOWED"
 
 
 def test_keys_that_cannot_be_read_are_unavailable_without_a_word_of_why() -> None:
     answer = get()
 
     assert answer["statusCode"] == 503
-    assert answer["headers"]["Cache-Control"] == "no-store"
+    assert answer["headers"]["cache-control"] == "no-store"
+    assert reason(answer) == "UNAVAILABLE"
     assert "s3cret" not in json.dumps(answer)
 
 
 def test_a_name_without_end_has_no_keys() -> None:
-    assert get("v1", tenant="x" * 257)["statusCode"] == 404
+    answer = get("v1", tenant="x" * 257)
+
+    assert (answer["statusCode"], reason(answer)) == (404, "METHOD_NOT_FOUND")

@@ -58,9 +58,12 @@ def internal(request_id: str) -> InternalError:
     return InternalError("Internal error", metadata={"correlationId": request_id} if request_id else None)
 
 
-def unavailable() -> UnavailableError:
+SEND_AGAIN = (
+    "A service behind this agent didn't answer in time. Send the same request again; a message with the same messageId "
+    "and content is taken once."
+)
+
+
+def unavailable(sentence: str = SEND_AGAIN) -> UnavailableError:
     """The error for a service behind us that didn't answer."""
-    return UnavailableError(
-        "A service behind this agent didn't answer in time. Send the same request again; a message with the same "
-        "messageId and content is taken once."
-    )
+    return UnavailableError(sentence)

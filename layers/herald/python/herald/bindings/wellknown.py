@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from email.utils import formatdate, parsedate_to_datetime
 from typing import Any
 
+from herald.bindings import caching
 from herald.bindings.card import Deployment, WrittenCard, complete
 from herald.bindings.http import JSON, Request, Response
 from herald.bindings.rest import refusal
@@ -14,7 +14,6 @@ from herald.protocol import codec
 from herald.protocol.errors import MethodNotAllowedError
 
 CARD_PATH = "/.well-known/agent-card.json"
-MAX_AGE = 300  # seconds
 
 
 class CardPage:
@@ -31,21 +30,15 @@ class CardPage:
         self._deployment = deployment
         self._base_url = base_url
         self._modified = formatdate(written.modified, usegmt=True)
-        self._made: dict[
-            str, tuple[bytes, str]
-        ] = {}  # base address -> body, ETag; one address, or a custom domain's too
+        # Base address to body and ETag: there is one address, or a custom domain's too.
+        self._made: dict[str, tuple[bytes, str]] = {}
 
     def __call__(self, request: Request) -> Response:
         if request.method not in ("GET", "HEAD"):
             error = MethodNotAllowedError("Use GET, HEAD at this path.", metadata={"allow": "GET, HEAD"})
             return refusal(error, request, "GetAgentCard")
         body, etag = self._page(self._base_url(request.context))
-        headers = {
-            "etag": etag,
-            "last-modified": self._modified,
-            "cache-control": f"public, max-age={MAX_AGE}",
-            "access-control-allow-origin": "*",
-        }
+        headers = {**caching.headers(etag), "last-modified": self._modified}
         note = {"operation": "GetAgentCard"}
         if self._unchanged(request.headers, etag):
             return Response(304, JSON, b"", headers, note)
@@ -56,14 +49,13 @@ class CardPage:
     def _page(self, base_url: str) -> tuple[bytes, str]:
         if base_url not in self._made:
             body = codec.dumps(complete(self._written, base_url, self._deployment)).encode()
-            self._made[base_url] = body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+            self._made[base_url] = body, caching.etag(body)
         return self._made[base_url]
 
     def _unchanged(self, headers: Mapping[str, str], etag: str) -> bool:
         """Whether the client's copy is the one that stands (RFC 9110 section 13.2.2: an ETag counts before a date)."""
         if known := headers.get("if-none-match"):
-            tags = [tag.strip().removeprefix("W/") for tag in known.split(",")]
-            return etag in tags or "*" in tags
+            return caching.is_known(etag, known)
         try:
             since = parsedate_to_datetime(headers.get("if-modified-since", ""))
             return self._written.modified <= since.timestamp()
