@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from local.emulator import bridge
@@ -33,18 +35,20 @@ async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-def test_what_comes_in_is_handed_on_and_answered() -> None:
-    async def scene() -> bytes:
-        emulator = await asyncio.start_server(_echo, "127.0.0.1", 0)
-        port = emulator.sockets[0].getsockname()[1]
-        door = asyncio.create_task(bridge.listen(ELSEWHERE, port))
-        try:
-            return await asyncio.wait_for(_ask(port), BOUND)
-        finally:
-            door.cancel()
-            emulator.close()
+async def _through_the_door(start_server: Callable[..., Any] = asyncio.start_server) -> bytes:
+    """What an emulator hears and answers through the door."""
+    emulator = await start_server(_echo, "127.0.0.1", 0)
+    port = emulator.sockets[0].getsockname()[1]
+    door = asyncio.create_task(bridge.listen(ELSEWHERE, port))
+    try:
+        return await asyncio.wait_for(_ask(port), BOUND)
+    finally:
+        door.cancel()
+        emulator.close()
 
-    assert asyncio.run(scene()) == b"heard ping"
+
+def test_what_comes_in_is_handed_on_and_answered() -> None:
+    assert asyncio.run(_through_the_door()) == b"heard ping"
 
 
 def test_an_address_that_comes_later_is_listened_at_then(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,17 +61,8 @@ def test_an_address_that_comes_later_is_listened_at_then(monkeypatch: pytest.Mon
             raise OSError("Cannot assign requested address")
         return await listen(*arguments, **options)  # type: ignore[arg-type]
 
-    async def scene() -> bytes:
-        emulator = await listen(_echo, "127.0.0.1", 0)
-        port = emulator.sockets[0].getsockname()[1]
-        monkeypatch.setattr(bridge, "PAUSE", 0)
-        monkeypatch.setattr(asyncio, "start_server", not_at_first)
-        door = asyncio.create_task(bridge.listen(ELSEWHERE, port))
-        try:
-            return await asyncio.wait_for(_ask(port), BOUND)
-        finally:
-            door.cancel()
-            emulator.close()
+    monkeypatch.setattr(bridge, "PAUSE", 0)
+    monkeypatch.setattr(asyncio, "start_server", not_at_first)
 
-    assert asyncio.run(scene()) == b"heard ping"
+    assert asyncio.run(_through_the_door(listen)) == b"heard ping"
     assert tries == [ELSEWHERE, ELSEWHERE]
