@@ -1,19 +1,23 @@
 """The agent of the e2e stack: it does what a message's script tells, step by step; without one it is the example.
 
 A script is a data part ``{"script": [step, …]}``; a step is an object of one member, see STEPS. With ``"ended": URL``
-beside it, the URL is asked for when a report finds that the task has ended.
+beside it, the URL is asked for when a report finds that the task has ended. The messages of the conformance kit bring
+no script but have one by their id, see ``scenarios``.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import time
 import urllib.request
 from collections.abc import Callable
 from typing import Any
 
 from agent.financial_analysis import FinancialAnalysis
-from herald.agent import Agent, Checkpoint, TaskContext, TaskEnded, checkpoint
+from herald.agent import Agent, Checkpoint, Part, TaskContext, TaskEnded, checkpoint
+
+from . import scenarios
 
 Step = Callable[[TaskContext, Any], object]
 
@@ -29,6 +33,8 @@ class Scripted(Agent):
 
     async def run(self, task: TaskContext) -> Checkpoint | None:
         told = next((part.data for part in task.parts if isinstance(part.data, dict) and "script" in part.data), None)
+        if told is None and (script := scenarios.script(task.message.message_id)):
+            told = {"script": script}
         if told is None:
             await self._example.run(task)
             return None
@@ -52,15 +58,20 @@ def _play(task: TaskContext, script: list[dict[str, Any]]) -> Checkpoint | None:
 
 
 def _artifact(task: TaskContext, chunk: dict[str, Any]) -> None:
-    text = chunk.get("text") or "x" * chunk["bytes"]
+    parts: list[str | Part] = [Part.parse(part) for part in chunk.get("parts", [])]
+    content = parts or chunk.get("text") or "x" * chunk["bytes"]
     append, last = chunk.get("append", False), chunk.get("last", False)
-    task.artifact(text, artifact_id=chunk["id"], append=append, last_chunk=last)
+    task.artifact(content, artifact_id=chunk["id"], append=append, last_chunk=last)
 
 
 def _meet(_: TaskContext, url: str) -> None:
     """Wait until this URL answers."""
     with _OPENER.open(url, timeout=LONGEST_MEETING) as answer:
         answer.read()
+
+
+def _wait(_: TaskContext, seconds: float) -> None:
+    time.sleep(seconds)
 
 
 def _crash(task: TaskContext, times: int) -> None:
@@ -75,10 +86,12 @@ def _raise(_: TaskContext, text: str) -> None:
 
 STEPS: dict[str, Step] = {
     "working": TaskContext.working,
-    "artifact": _artifact,  # {"id", "text" or "bytes", "append", "last"}
+    "artifact": _artifact,  # {"id", "text" or "bytes" or "parts", "append", "last"}
     "meet": _meet,  # a URL
+    "wait": _wait,  # seconds, for who can't be met
     "crash": _crash,  # how often
     "raise": _raise,
     "require_input": TaskContext.require_input,
+    "reject": TaskContext.reject,
     "complete": TaskContext.complete,
 }
