@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import random
-import signal
-import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,12 +11,12 @@ from typing import Any
 import httpx
 import pytest
 from local import stack as local_stack
-from local.environments import ROOT
 from local.stack import Place, Variant
 
 from e2e.client import Client
 from e2e.cloud import Cloud
-from e2e.loopback import PORTS, Meeting, Receiver
+from e2e.loopback import Meeting, Receiver
+from e2e.places import ended_like_ctrl_c, own_place
 
 HERE = Path(__file__).parent
 SECONDS = 300  # for one test, the deployment before the first one included
@@ -39,48 +34,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(SECONDS))
 
 
-@contextmanager
-def own_place() -> Iterator[Place]:
-    """A folder that no other run of these tests uses, and a free port. The build in it serves the next run."""
-    for number in range(1, 10):
-        folder = ROOT / ".local" / ("e2e" if number == 1 else f"e2e-{number}")
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "in-use").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                continue
-            yield Place(folder, free_port())
-            return
-    raise RuntimeError("nine runs of these tests are going on in this folder; wait for one of them to end")
-
-
-def free_port() -> int:
-    """A port that nobody has now, and that no outgoing connection takes before the emulator does."""
-    for port in random.sample(PORTS, 100):
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-    raise RuntimeError(f"a hundred ports of {PORTS} are taken")
-
-
-@contextmanager
-def ended_like_ctrl_c() -> Iterator[None]:
-    """A SIGTERM ends the tests as Ctrl-C does, cleaning up, while the block runs."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 @pytest.fixture(scope="session")
 def place() -> Iterator[Place]:
     """Where this run's stack is; whatever happens, it is down when the tests are over."""
-    with own_place() as found, ended_like_ctrl_c():
+    with own_place("e2e") as found, ended_like_ctrl_c():
         try:
             yield found
         finally:
