@@ -101,8 +101,8 @@ class Platform:
         return SecretsSealer(self.secret(secret_id))
 
 
-def api(platform: Platform, *, push_notifications: bool = True) -> Api:
-    """What the function ``api`` serves. ``push_notifications`` is what the Agent Card says."""
+def api(platform: Platform, *, push_notifications: bool = True, input_modes: tuple[str, ...] = ()) -> Api:
+    """What the function ``api`` serves. ``push_notifications`` and ``input_modes`` are what the Agent Card says."""
     from herald.adapters.dns import SystemResolver
     from herald.delivery.url_policy import AllowList, UrlPolicy
     from herald.operations import direct_reply
@@ -127,6 +127,7 @@ def api(platform: Platform, *, push_notifications: bool = True) -> Api:
         retention_days=settings.retention_days,
         webhooks_per_task=settings.webhooks_per_task,
         push_notifications=push_notifications,
+        input_modes=input_modes,
     )
     return Api(settings, catalogue(ports, limits), platform.ids)
 

@@ -27,6 +27,7 @@ from herald.bindings.service import Service
 from herald.bindings.wellknown import CARD_PATH, CardPage
 from herald.protocol import codec
 from herald.protocol.errors import InternalError, MethodNotAllowedError
+from herald.protocol.version import EXTENSIONS_HEADER
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +40,14 @@ LambdaHandler = Callable[[dict[str, Any], Any], dict[str, Any]]
 MAX_ANSWER = 6_000_000
 ESCAPED = sys.version_info < (3, 12)
 
+_EXTENSIONS = EXTENSIONS_HEADER.lower().encode()
+
 
 class Front:
     """The ASGI endpoint in front of both bindings and the Agent Card."""
 
     def __init__(self, service: Service, card: CardPage) -> None:
+        self._service = service
         self._jsonrpc = JsonRpc(service)
         self._rest = Rest(service)
         self._card = card
@@ -61,6 +65,8 @@ class Front:
         milliseconds = round((time.perf_counter() - began) * 1000)
         logger.info("answered", extra={**response.note, "status": response.status, "milliseconds": milliseconds})
         headers = [(b"content-type", response.media_type.encode())]
+        if in_use := self._service.in_use(request):
+            headers.append((_EXTENSIONS, ", ".join(in_use).encode()))
         headers += [(name.encode(), value.encode()) for name, value in response.headers.items()]
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         await send({"type": "http.response.body", "body": response.body})

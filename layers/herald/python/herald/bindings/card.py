@@ -52,6 +52,18 @@ class WrittenCard:
         extensions = self.card["capabilities"].get("extensions", [])
         return frozenset(each["uri"] for each in extensions if each.get("required"))
 
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """URIs of all extensions that the served card declares, in its order."""
+        declared = [each.get("uri", "") for each in self.card["capabilities"].get("extensions", [])]
+        return (*declared, PUSH_EXTENSION) if self.push_notifications else tuple(declared)
+
+    @property
+    def input_modes(self) -> tuple[str, ...]:
+        """What a message's parts may be: the card's own input modes and those of its skills, each once."""
+        skills = [mode for skill in self.card["skills"] for mode in skill.get("inputModes", [])]
+        return tuple(dict.fromkeys([*self.card["defaultInputModes"], *skills]))
+
 
 @dataclass(frozen=True, slots=True)
 class Deployment:

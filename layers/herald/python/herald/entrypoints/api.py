@@ -31,7 +31,7 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
         ReplyNotLoaded: the adopter's ``agent/reply.py`` can't be used.
     """
     written = card.load(card_path or card.find())
-    api = bootstrap.api(platform, push_notifications=written.push_notifications)
+    api = bootstrap.api(platform, push_notifications=written.push_notifications, input_modes=written.input_modes)
     settings = api.settings
     region = platform.environ.get("AWS_REGION", "")
     deployment = card.Deployment(
@@ -40,7 +40,7 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
         webhook_seconds=settings.webhook_timeout,
         webhooks_per_task=settings.webhooks_per_task,
     )
-    service = Service(api.operations, api.ids, settings.auth_mode, written.required_extensions)
+    service = Service(api.operations, api.ids, settings.auth_mode, written.required_extensions, written.extensions)
     page = CardPage(written, deployment, gateway.public_url(settings.public_url, region))
     answer = app.handler(app.application(service, page))
 

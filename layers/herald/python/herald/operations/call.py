@@ -15,10 +15,18 @@ _TASK_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of one operation: the verified caller and the trace it belongs to (a W3C traceparent)."""
+    """One call of one operation.
+
+    Attributes:
+        caller: verified.
+        traceparent: the trace it belongs to (W3C).
+        extensions: URIs of the extensions in use: the client asked for them and the Agent Card declares them, in the
+            card's order (A2A specification section 4.6).
+    """
 
     caller: Caller
     traceparent: str = ""
+    extensions: tuple[str, ...] = ()
 
     def task(self, task_id: str) -> TaskRef:
         """The caller's task of this name, there or not.
@@ -43,6 +51,7 @@ class Limits:
         retention_days: how long a task stays readable beyond that.
         webhooks_per_task: 1 to 50.
         push_notifications: what the Agent Card says.
+        input_modes: media types and ranges that the Agent Card takes in a message's parts; none: anything.
     """
 
     idempotent_send: Literal["message", "key", "off"] = "message"
@@ -51,6 +60,7 @@ class Limits:
     retention_days: int = 30
     webhooks_per_task: int = 10
     push_notifications: bool = True
+    input_modes: tuple[str, ...] = ()
 
 
 def not_found(task_id: str) -> TaskNotFoundError:

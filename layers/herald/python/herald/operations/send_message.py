@@ -66,6 +66,8 @@ class SendMessage:
                 entry["metadata"] = request.metadata
             if settings.accepted_output_modes:
                 entry["acceptedOutputModes"] = settings.accepted_output_modes
+            if call.extensions:
+                entry["extensions"] = call.extensions
             return codec.dumps(entry)
 
         entries = None
