@@ -6,7 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from herald.records import Attempt, Doorbell, Due, Entry, Header, TakenSend, TaskRef, Webhook
+from herald.protocol.states import TaskState
+from herald.records import (
+    Attempt,
+    Caller,
+    Doorbell,
+    Due,
+    Entry,
+    Header,
+    Listed,
+    Position,
+    TakenSend,
+    TaskRef,
+    Webhook,
+)
 
 
 class Clock(Protocol):
@@ -89,6 +102,55 @@ class Webhooks(Protocol):
 class DueIndex(Protocol):
     def due(self, now: int) -> Iterable[Due]:
         """What must be looked at by ``now``, the earliest first; eventually consistent: callers read the item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which tasks a list is of: all of a caller's, or those that every given condition holds for.
+
+    Attributes:
+        context_id: of this context; "" for any.
+        states: in one of these states; empty for any.
+        since: with a status of this time or later, ms since 1970; None for any.
+    """
+
+    caller: Caller
+    context_id: str = ""
+    states: frozenset[TaskState] = frozenset()
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """Some entries of a listing, the newest status first.
+
+    ``beyond`` is the position after which to go on; None when there is nothing more. It may lie below the last entry,
+    and there may be no entry at all, when what was read in between didn't match.
+    """
+
+    entries: Sequence[Listed]
+    beyond: Position | None
+
+
+class TaskIndex(Protocol):
+    """The tasks of an owner or a context by the time of their status.
+
+    Eventually consistent: an entry may be missing, doubled or outdated for a moment, so callers read the log. Tasks past
+    their time aren't in it. Raises ``Unavailable`` as TaskLog does.
+    """
+
+    def page(self, listing: Listing, after: Position | None, limit: int) -> ListedPage:
+        """What comes strictly after a position, which needn't be any task's; None: from the newest on.
+
+        At most ``limit`` entries of the index are read for it, matching or not; where an owner's tasks are spread over
+        more shards than that, one of each.
+        """
+
+    def count(self, listing: Listing, after: Position | None, limit: int) -> int:
+        """How many come strictly after a position, among the at most ``limit`` entries that are read for it.
+
+        Without ``states`` that is exact below ``limit``.
+        """
 
 
 @dataclass(frozen=True, slots=True)

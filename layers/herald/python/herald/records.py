@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 from zlib import crc32
 
 from herald.protocol.states import INTERRUPTED, TERMINAL, TaskState
@@ -98,6 +98,26 @@ class Header:
             end=entry.number,
             due_at=None if entry.ends_task else due_at,
         )
+
+
+class Position(NamedTuple):
+    """Where a task stands in a list: by the time of its status, then by its id. It only ever moves up.
+
+    Lists show the newest first, so they go from the greatest position to the least.
+    """
+
+    status_at: int
+    task_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry of a listing index. It may be behind: the task's log says what its state and position are by now."""
+
+    ref: TaskRef
+    position: Position
+    state: TaskState
+    expires_second: int
 
 
 @dataclass(frozen=True, slots=True)
