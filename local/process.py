@@ -15,6 +15,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -56,8 +57,12 @@ def _recorded(record: Path) -> Emulator | None:
     return emulator if _is_ours(emulator.pid) else None
 
 
-def start(python: Path, root: Path, record: Path, log: Path, port: int) -> Emulator:
+def start(
+    python: Path, root: Path, record: Path, log: Path, port: int, environment: Mapping[str, str] | None = None
+) -> Emulator:
     """Stop the emulator that the record speaks of, start another one, and wait until it answers.
+
+    ``environment`` is what it is given beside its usual one.
 
     Raises:
         LocalError: the port is taken, or the emulator doesn't come up. Nothing of the new one is left then.
@@ -71,7 +76,7 @@ def start(python: Path, root: Path, record: Path, log: Path, port: int) -> Emula
         process = subprocess.Popen(
             [python, "-m", MODULE],
             cwd=root,
-            env=_environment(port, scratch),
+            env=_environment(port, scratch) | dict(environment or {}),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

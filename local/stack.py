@@ -82,10 +82,12 @@ class Variant:
     Attributes:
         parameters: the template's, beside or instead of PARAMETERS.
         agent_overlay: a folder whose files are laid over the agent layer's python/ once it is built.
+        environment: what an emulator that must be started is given beside its usual environment; its functions see it.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     agent_overlay: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def place_from(environment: dict[str, str]) -> Place:
@@ -117,7 +119,7 @@ def up(place: Place, variant: Variant | None = None) -> dict[str, str]:
         environments.ensure(AWS)
         environments.ensure(EMULATOR)
         before = process.running(place.record)
-        emulator = _emulator(place, before)
+        emulator = _emulator(place, before, variant)
         try:
             return _bring(place, emulator, variant)
         except BaseException:  # Ctrl-C, too
@@ -206,13 +208,13 @@ def _alone(place: Place) -> Iterator[None]:
         yield
 
 
-def _emulator(place: Place, running: process.Emulator | None) -> process.Emulator:
+def _emulator(place: Place, running: process.Emulator | None, variant: Variant) -> process.Emulator:
     if running is not None and running.port == place.port:
         return running
     process.refuse_a_taken_port(place.record, place.port)  # before the addresses of one that runs are taken away
     place.answer.unlink(missing_ok=True)
     with step(f"Starting the emulator on port {place.port}"):
-        return process.start(EMULATOR.python, ROOT, place.record, place.log, place.port)
+        return process.start(EMULATOR.python, ROOT, place.record, place.log, place.port, variant.environment)
 
 
 def _fingerprint(variant: Variant) -> str:
