@@ -1,4 +1,4 @@
-"""What is kept: the table, the bucket, the two secrets."""
+"""What is kept: the table, the bucket, the two secrets, the card's key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 Select = Callable[[str], dict[str, Any]]
 
-KEPT = ["Tasks", "Bodies", "SigningSecret", "SealingSecret"]
+KEPT = ["Tasks", "Bodies", "SigningSecret", "SealingSecret", "CardKey"]
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -25,7 +25,7 @@ def test_what_holds_no_data_goes_with_the_stack(resources: dict[str, Any]) -> No
 
 def test_the_tables_keys_and_indexes(of_type: Select) -> None:
     (table,) = of_type("AWS::DynamoDB::Table").values()
-    listed = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["taskId", "state"]}
+    listed = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["taskId", "state", "expiresAt"]}
 
     def keys(schema: list[dict[str, str]]) -> list[tuple[str, str]]:
         return [(row["AttributeName"], row["KeyType"]) for row in schema]
@@ -101,3 +101,10 @@ def test_secrets_are_made_by_cloudformation_and_hold_384_bits_at_least(of_type: 
         assert 94 - len(generated["ExcludeCharacters"]) > 64
         assert generated["PasswordLength"] * 6 >= 384
         assert "SecretString" not in secret
+
+
+def test_the_cards_key_signs_es256_and_iam_says_who_may(resources: dict[str, Any]) -> None:
+    key = resources["CardKey"]["Properties"]
+    assert (key["KeySpec"], key["KeyUsage"]) == ("ECC_NIST_P256", "SIGN_VERIFY")
+    (statement,) = key["KeyPolicy"]["Statement"]
+    assert statement["Principal"] == {"AWS": {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}

@@ -18,8 +18,9 @@ APPEND = READ | {"dynamodb:PutItem", "dynamodb:UpdateItem"}
 MAY = {
     "ApiRole": LOG
     | APPEND
-    | {"dynamodb:DeleteItem", "s3:GetObject", "s3:PutObject", "states:StopExecution", "secretsmanager:GetSecretValue"},
-    "PublishKeysRole": LOG | {"secretsmanager:GetSecretValue"},
+    | {"dynamodb:DeleteItem", "s3:GetObject", "s3:PutObject", "states:StopExecution"}
+    | {"kms:Sign", "secretsmanager:GetSecretValue"},
+    "PublishKeysRole": LOG | {"kms:GetPublicKey", "secretsmanager:GetSecretValue"},
     "StartWorkerRole": LOG | STREAM | {"sqs:SendMessage", "states:StartExecution"},
     "RunAgentRole": LOG | APPEND | {"s3:GetObject", "s3:PutObject"},
     "SweepRole": LOG | APPEND | {"s3:GetObject", "sqs:SendMessage", "states:StartExecution", "states:StopExecution"},
@@ -84,6 +85,13 @@ def test_a_role_may_do_this_and_nothing_else(of_type: Select, name: str) -> None
     assert {action for statement in statements(role) for action in actions(statement)} == MAY[name]
 
 
+def test_the_api_may_read_the_two_listing_indexes_and_no_other(of_type: Select) -> None:
+    roles = of_type("AWS::IAM::Role")
+    (lists,) = [each for each in statements(roles["ApiRole"]) if each["Sid"] == "Lists"]
+    assert actions(lists) == ["dynamodb:Query"]
+    assert targets(lists) == [{"Fn::Sub": "${Tasks.Arn}/index/byOwner"}, {"Fn::Sub": "${Tasks.Arn}/index/byContext"}]
+
+
 def test_no_role_carries_a_policy_of_awss_making(of_type: Select) -> None:
     optional = {"Fn::If": ["HasAgentPolicy", {"Ref": "AgentPolicy"}, {"Ref": "AWS::NoValue"}]}
     for name, role in of_type("AWS::IAM::Role").items():
@@ -116,6 +124,28 @@ def test_the_signing_secret_is_out_of_the_apis_reach(of_type: Select) -> None:
         "ApiRole": ["SealingSecret"],
         "PublishKeysRole": ["SigningSecret"],
         "SendWebhooksRole": ["SigningSecret", "SealingSecret"],
+    }
+
+
+def test_only_the_api_signs_with_the_cards_key_and_only_digests_for_es256(of_type: Select) -> None:
+    of_the_key = {
+        name: [statement for statement in statements(role) if any("kms:" in action for action in actions(statement))]
+        for name, role in of_type("AWS::IAM::Role").items()
+    }
+    key = {"Fn::GetAtt": ["CardKey", "Arn"]}
+    assert {name: found for name, found in of_the_key.items() if found} == {
+        "ApiRole": [
+            {
+                "Sid": "SignCard",
+                "Effect": "Allow",
+                "Action": "kms:Sign",
+                "Resource": key,
+                "Condition": {
+                    "StringEquals": {"kms:SigningAlgorithm": "ECDSA_SHA_256", "kms:MessageType": "DIGEST"},
+                },
+            }
+        ],
+        "PublishKeysRole": [{"Sid": "CardKey", "Effect": "Allow", "Action": "kms:GetPublicKey", "Resource": key}],
     }
 
 

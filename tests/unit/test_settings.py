@@ -47,13 +47,18 @@ def test_the_defaults_of_the_api() -> None:
         "webhook_allow": "",
         "webhook_timeout": 15.0,
         "public_url": "",
-        "auth_mode": "iam",
+        "auth_mode": "jwt",
         "idempotent_send": "message",
         "blocking_seconds": 25.0,
         "max_task_days": 30,
         "retention_days": 30,
         "owner_shards": 1,
         "webhooks_per_task": 10,
+        "card_key": "",
+        "card_max_age": 300,
+        "oidc_issuer": "",
+        "token_url": "",
+        "scopes": "",
     }
 
 
@@ -81,7 +86,7 @@ def test_a_missing_variable_is_named_with_what_it_should_hold() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("HERALD_AUTH_MODE", "oauth", "HERALD_AUTH_MODE is 'oauth'; it should hold iam or none"),
+        ("HERALD_AUTH_MODE", "oauth", "HERALD_AUTH_MODE is 'oauth'; it should hold jwt, iam or none"),
         (
             "HERALD_BLOCKING_SECONDS",
             "26",

@@ -39,6 +39,7 @@ from herald.settings import (
 )
 
 if TYPE_CHECKING:
+    from herald.adapters.kms import KmsCardKey
     from herald.adapters.secrets import SecretVersions
     from herald.delivery.cursor import Delivery, Watch
     from herald.delivery.ring import Ringer
@@ -94,6 +95,12 @@ class Platform:
         from herald.adapters.secrets import SecretVersions
 
         return SecretVersions(lambda: self.aws.secretsmanager, secret_id, self.clock)
+
+    def card_key(self, arn: str) -> KmsCardKey | None:
+        """The key that signs the Agent Card; None when there is none."""
+        from herald.adapters.kms import KmsCardKey
+
+        return KmsCardKey(lambda: self.aws.kms, arn) if arn else None
 
     def sealer(self, secret_id: str) -> Sealer:
         from herald.adapters.secrets import SecretsSealer

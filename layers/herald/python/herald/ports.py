@@ -15,6 +15,7 @@ from herald.records import (
     Entry,
     Header,
     Listed,
+    OriginsInUse,
     Position,
     TakenSend,
     TaskRef,
@@ -153,6 +154,19 @@ class TaskIndex(Protocol):
         """
 
 
+class Usage(Protocol):
+    """What an owner has in use, for the limits."""
+
+    def open_tasks(self, owner: Caller, at_most: int) -> int:
+        """How many tasks of an owner haven't ended, counted up to ``at_most``; eventually consistent."""
+
+    def origins(self, owner: Caller) -> OriginsInUse:
+        """The origins of an owner's webhooks; strongly consistent."""
+
+    def replace_origins(self, before: OriginsInUse, after: OriginsInUse) -> bool:
+        """Write ``after``, whose revision is one more; False, and nothing written, if ``before`` isn't what stands."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ring:
     """A doorbell to be rung. Rings with the same ``dedup`` within 5 minutes may become one."""
@@ -170,7 +184,7 @@ class Doorbells(Protocol):
 
 
 class WorkerLauncher(Protocol):
-    """``opened_at`` is the ``at`` of the message entry that opened the turn; its second is in the execution's name."""
+    """``opened_at`` is the ``at`` of the entry that opened the turn; its second is in the execution's name."""
 
     def start(self, ref: TaskRef, turn: int, opened_at: int) -> None:
         """Start the execution of a turn; one that was started before is done."""
@@ -229,6 +243,24 @@ class Sealer(Protocol):
     def seal(self, plain: str, place: str) -> str: ...
 
     def open(self, sealed: str, place: str) -> str: ...
+
+
+class CardSigner(Protocol):
+    """The key that signs the Agent Card, by its private half: ES256 (RFC 7518 section 3.4)."""
+
+    @property
+    def kid(self) -> str:
+        """The key's name in the JWKS."""
+
+    def sign(self, content: bytes) -> bytes:
+        """64 bytes, r and s. Raises Unavailable, and LookupError when the key is gone or disabled."""
+
+
+class CardKey(Protocol):
+    """The key that signs the Agent Card, by its public half."""
+
+    def jwk(self) -> Mapping[str, str]:
+        """As a JSON Web Key with its ``kid``. Raises Unavailable, and LookupError when the key is gone or disabled."""
 
 
 class Unavailable(Exception):

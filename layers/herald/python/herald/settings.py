@@ -85,7 +85,15 @@ class _Turn(Settings):
     turn_seconds: int = Field(default=3600, ge=1, description="how long a turn may take, whole seconds (1 or more)")
 
 
-class ApiSettings(_Log, _StateMachine, _Receivers):
+class _Card(Settings):
+    card_key: str = Field(
+        default="",
+        pattern=r"^(arn:[^:]+:kms:\S+)?$",
+        description="the ARN of the KMS key that signs the Agent Card, or nothing for a card without a signature",
+    )
+
+
+class ApiSettings(_Log, _StateMachine, _Receivers, _Card):
     """Of the function ``api``."""
 
     public_url: str = Field(
@@ -93,7 +101,7 @@ class ApiSettings(_Log, _StateMachine, _Receivers):
         pattern=r"^(https?://\S+)?$",
         description="the public base URL (it may hold {apiId}, {stage}, {region}), or nothing for API Gateway's",
     )
-    auth_mode: Literal["iam", "none"] = Field(default="iam", description="iam or none")
+    auth_mode: Literal["jwt", "iam", "none"] = Field(default="jwt", description="jwt, iam or none")
     idempotent_send: Literal["message", "key", "off"] = Field(default="message", description="message, key or off")
     blocking_seconds: float = Field(
         default=25, ge=0, le=25, description="how long a blocking SendMessage waits, seconds (0 to 25)"
@@ -106,9 +114,19 @@ class ApiSettings(_Log, _StateMachine, _Receivers):
     webhooks_per_task: int = Field(
         default=10, ge=1, le=50, description="the number of webhooks that a task may have (1 to 50)"
     )
+    card_max_age: int = Field(
+        default=300, ge=0, le=86_400, description="how long caches may keep the Agent Card, seconds (0 to 86400)"
+    )
+    oidc_issuer: str = Field(
+        default="", pattern=r"^(https?://\S+)?$", description="the URL of the issuer of access tokens, or nothing"
+    )
+    token_url: str = Field(
+        default="", pattern=r"^(https?://\S+)?$", description="the URL where callers get access tokens, or nothing"
+    )
+    scopes: str = Field(default="", description="the scopes that every call needs, separated by spaces, or nothing")
 
 
-class PublishKeysSettings(_Signing):
+class PublishKeysSettings(_Signing, _Card):
     """Of the function ``publish_keys``."""
 
 

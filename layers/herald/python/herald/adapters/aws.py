@@ -16,6 +16,7 @@ from herald.ports import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_kms import KMSClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
@@ -25,6 +26,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 3, "mode": "standard"})
+
+# A card is served without its signature when KMS doesn't answer, so nobody waits long for it.
+IMPATIENT = CONFIG.merge(Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2}))
 
 THROTTLED = frozenset(
     {
@@ -122,3 +126,7 @@ class AwsClients:
     @cached_property
     def secretsmanager(self) -> SecretsManagerClient:
         return self._session.client("secretsmanager", config=CONFIG)
+
+    @cached_property
+    def kms(self) -> KMSClient:
+        return self._session.client("kms", config=IMPATIENT)
