@@ -33,6 +33,7 @@ def a_header(**fields: Any) -> Header:
         "status_at": START,
         "status_number": -1,
         "turn": 0,
+        "opened_at": START,
         "run": -1,
         "end": 0,
         "created_at": START,

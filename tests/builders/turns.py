@@ -127,6 +127,7 @@ class Bench:
             status_at=now,
             status_number=-1,
             turn=0,
+            opened_at=now,
             run=-1,
             end=0,
             created_at=now,

@@ -114,6 +114,7 @@ def test_a_created_task_lies_in_the_table_as_written_down(dynamo: Store, aws: Aw
         "statusAt": {"N": "1767225600000"},
         "statusNumber": {"N": "-1"},
         "turn": {"N": "0"},
+        "openedAt": {"N": "1767225600000"},
         "run": {"N": "-1"},
         "end": {"N": "0"},
         "createdAt": {"N": "1767225600000"},
@@ -135,6 +136,7 @@ def test_a_created_task_lies_in_the_table_as_written_down(dynamo: Store, aws: Aw
         "at": {"N": "1767225600000"},
         "writer": {"S": "w0"},
         "turn": {"N": "0"},
+        "opens": {"S": "turn"},
     }
     assert found["PUSH#a%2Fb"] == {
         "pk": {"S": PK},

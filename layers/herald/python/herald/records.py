@@ -6,6 +6,7 @@ All times are UTC. ``*_at`` are whole milliseconds since 1970 unless the name en
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, NamedTuple, Self
@@ -14,6 +15,8 @@ from zlib import crc32
 from herald.protocol.states import INTERRUPTED, TERMINAL, TaskState
 
 Kind = Literal["message", "run", "status", "artifact"]
+
+START_WITHIN = 60_000  # ms after which sweep starts a turn that hasn't begun
 
 HOUR_MS = 3_600_000
 
@@ -36,13 +39,26 @@ class TaskRef:
 
 
 @dataclass(frozen=True, slots=True)
+class OriginsInUse:
+    """The webhook origins of one owner, like ``https://hooks.example.com``, each with the second it is in use until.
+
+    ``revision`` counts the changes; 0 is the record of an owner who has none.
+    """
+
+    owner: Caller
+    until: Mapping[str, int] = field(default_factory=dict)
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One entry of a task's log, never changed after it is written.
 
     ``body`` is JSON text. For ``status`` and ``artifact`` it is exactly what goes on the wire, a StreamResponse
     (``{"statusUpdate":…}``, ``{"artifactUpdate":…}``). For ``message`` it is
     ``{"message":…,"metadata":…,"acceptedOutputModes":[…]}``, the last two only when the request had them. For ``run``
-    it is ``{}``, or ``{"checkpoint":…}`` where a run ended with one.
+    it is ``{}``, or ``{"checkpoint":…}`` where a run ended with one; ``"read":n`` beside it says up to which message entry
+    the turn's agent had read what came since.
     """
 
     number: int
@@ -50,7 +66,7 @@ class Entry:
     body: str
     at: int
     writer: str  # unique to this entry: an entry found with it was written by whoever made it
-    turn: int  # number of the message entry that opened the turn
+    turn: int  # that it belongs to, named by the number of its message entry; of a message that waits: the one that runs
     run: int = -1  # number of the run entry it belongs to; -1 outside a run
     state: TaskState | None = None  # of a status entry
     traceparent: str = ""
@@ -58,6 +74,14 @@ class Entry:
     @property
     def ends_task(self) -> bool:
         return self.state in TERMINAL
+
+    @property
+    def opens_turn(self) -> bool:
+        """True for the one entry with which its turn begins: a task's first, then each WORKING outside a run.
+
+        A turn's message may have come long before; its time counts from here.
+        """
+        return self.number == 0 or (self.state is TaskState.WORKING and self.run < 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +94,7 @@ class Header:
     status_at: int
     status_number: int  # of the last status entry; -1 before the first
     turn: int
+    opened_at: int  # when the turn began: ``at`` of the entry that opens it
     run: int  # of the last run entry; -1 before the first of the turn
     end: int  # number of the last entry that this header knows of; artifacts may lie beyond it
     created_at: int
@@ -98,6 +123,11 @@ class Header:
             end=entry.number,
             due_at=None if entry.ends_task else due_at,
         )
+
+    def with_turn(self, entry: Entry) -> Self:
+        """This header after the status entry that opens a turn, which is to be started soon."""
+        opened = self.with_status(entry, due_at=entry.at + START_WITHIN)
+        return replace(opened, turn=entry.turn, opened_at=entry.at, run=-1)
 
 
 class Position(NamedTuple):

@@ -12,9 +12,8 @@ from herald.operations.registration import Registrar, Wish
 from herald.ports import Clock, Ids, TaskLog, Unavailable
 from herald.protocol.errors import InvalidParamsError, invalid
 from herald.protocol.states import TaskState
-from herald.records import Entry, Header, TaskRef
+from herald.records import START_WITHIN, Entry, Header, TaskRef
 
-START_WITHIN = 60_000  # ms after which sweep starts a turn that hasn't begun
 DAY = 86_400_000  # ms
 MAX_CONTEXT_ID = 256  # bytes of UTF-8: it is a part of index keys
 
@@ -53,6 +52,7 @@ class NewTasks:
             status_at=now,
             status_number=-1,
             turn=0,
+            opened_at=now,
             run=-1,
             end=0,
             created_at=now,

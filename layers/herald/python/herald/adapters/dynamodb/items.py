@@ -19,6 +19,8 @@ Image = Mapping[str, Value]
 VERSION = "1"
 DUE = "due"  # value of a webhook's `snapshot` attribute while its first notification is due
 
+TURN = "turn"  # value of the `opens` attribute of an entry that opens a turn: what the stream's filter looks for
+
 # DynamoDB's own limits, kept by us as well: emulators don't check them all.
 ITEM_BYTES = 400 * 1024
 KEY_BYTES = {"pk": 2048, "sk": 1024, "ownerKey": 2048, "contextKey": 2048, "listKey": 1024}
@@ -67,6 +69,7 @@ def header_item(header: Header, owner_shards: int = 1) -> Item:
         "statusAt": {"N": str(header.status_at)},
         "statusNumber": {"N": str(header.status_number)},
         "turn": {"N": str(header.turn)},
+        "openedAt": {"N": str(header.opened_at)},
         "run": {"N": str(header.run)},
         "end": {"N": str(header.end)},
         "createdAt": {"N": str(header.created_at)},
@@ -94,13 +97,14 @@ def header_update(partition: str, header: Header) -> tuple[str, Item]:
         ":statusAt": {"N": str(header.status_at)},
         ":statusNumber": {"N": str(header.status_number)},
         ":turn": {"N": str(header.turn)},
+        ":openedAt": {"N": str(header.opened_at)},
         ":run": {"N": str(header.run)},
         ":end": {"N": str(header.end)},
         ":listKey": {"S": keys.list_key(header.ref, header.status_at)},
     }
     update = (
-        "SET #state = :state, statusAt = :statusAt, statusNumber = :statusNumber, turn = :turn, run = :run,"
-        " #end = :end, listKey = :listKey"
+        "SET #state = :state, statusAt = :statusAt, statusNumber = :statusNumber, turn = :turn,"
+        " openedAt = :openedAt, run = :run, #end = :end, listKey = :listKey"
     )
     if header.due_at is None:
         return update + " REMOVE dueAt, dueShard", values
@@ -117,6 +121,7 @@ def header_from_item(item: Image) -> Header:
         status_at=int(item["statusAt"]["N"]),
         status_number=int(item["statusNumber"]["N"]),
         turn=int(item["turn"]["N"]),
+        opened_at=int(item["openedAt"]["N"]),
         run=int(item["run"]["N"]),
         end=int(item["end"]["N"]),
         created_at=int(item["createdAt"]["N"]),
@@ -149,6 +154,8 @@ def entry_item(partition: str, entry: Entry, expires_second: int, body_key: str 
         item["state"] = {"S": entry.state.value}
     if entry.traceparent:
         item["traceparent"] = {"S": entry.traceparent}
+    if entry.opens_turn:
+        item["opens"] = {"S": TURN}
     return guard(item)
 
 
