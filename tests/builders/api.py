@@ -60,7 +60,7 @@ class ApiBench:
     """
 
     limits: Limits = field(default_factory=Limits)
-    auth: gateway.AuthMode = "iam"
+    auth: gateway.AuthMode = "jwt"
     reply: Reply | None = None
     allow: str = ""
     card_text: str = CARD
@@ -150,7 +150,7 @@ class ApiBench:
             written = card.WrittenCard(card.parse(self.card_text), modified=1_767_225_600)
             deployment = card.Deployment(self.auth, REGION, 15, self.limits.webhooks_per_task)
             page = CardPage(written, deployment, gateway.public_url(self.public_url, REGION))
-            service = Service(self.operations, self.ids, self.auth, written.required_extensions)
+            service = Service(self.operations, self.ids, self.auth, written.required_extensions, written.extensions)
             self._handler = app.handler(app.application(service, page))
         return self._handler
 
@@ -158,15 +158,15 @@ class ApiBench:
         """The function's answer to an API Gateway event."""
         return self.handler(event, None)
 
-    def rpc(self, method: str, params: object = None, *, owner: str = "alice", **event: Any) -> Json:
-        """The JSON-RPC response."""
-        answer = self.http(rpc_event(method, params, user=f"{owner}:session", **event))
+    def rpc(self, method: str, params: object = None, **event: Any) -> Json:
+        """The JSON-RPC response; keyword arguments, ``owner`` and ``tenant`` of the caller too, as in ``rest_event``."""
+        answer = self.http(rpc_event(method, params, **event))
         parsed: Json = json.loads(answer["body"])
         return parsed
 
-    def rest(self, method: str, path: str, body: object = None, *, owner: str = "alice", **event: Any) -> Answer:
-        """The HTTP+JSON response."""
-        answer = self.http(rest_event(method, path, body, user=f"{owner}:session", **event))
+    def rest(self, method: str, path: str, body: object = None, **event: Any) -> Answer:
+        """The HTTP+JSON response; keyword arguments as in ``rpc``."""
+        answer = self.http(rest_event(method, path, body, **event))
         return Answer(answer["statusCode"], answer["headers"], json.loads(answer["body"]) if answer["body"] else None)
 
 

@@ -25,7 +25,9 @@ def rest_event(
     *,
     headers: Mapping[str, str] | None = None,
     query: Mapping[str, str] | None = None,
-    user: str = "AIDAALICE:session",
+    owner: str = "alice",
+    tenant: str = "",
+    user: str = "",
     stage: str = "prod",
     domain: str = f"{API_ID}.execute-api.{REGION}.amazonaws.com",
     base_path: str = "",
@@ -33,8 +35,8 @@ def rest_event(
 ) -> dict[str, Any]:
     """An API Gateway REST API proxy event.
 
-    ``body`` that isn't str, bytes or None is sent as JSON. ``user`` is ``identity.user`` of a SigV4 caller, "" for
-    none. ``base_path`` is that of a custom domain: part of ``requestContext.path`` in the place of the stage.
+    ``body`` that isn't str, bytes or None is sent as JSON. ``owner`` and ``tenant`` are what the authorizer found in a
+    token; ``user``, instead, is ``identity.user`` of a SigV4 caller. Both "": nobody. ``base_path`` is that of a custom domain: part of ``requestContext.path`` in the place of the stage.
     """
     sent = {"Content-Type": "application/json", "A2A-Version": "1.0", "Host": domain, **(headers or {})}
     raw: bytes | None
@@ -80,7 +82,7 @@ def rest_event(
                 "sourceIp": "198.51.100.7",
                 "userAgent": "test",
             },
-            "authorizer": None,
+            "authorizer": None if user or not owner else {"principalId": owner, "owner": owner, "tenant": tenant},
         },
         "body": encoded,
         "isBase64Encoded": base64_body,

@@ -121,7 +121,7 @@ def _stack(cost: Cost) -> Iterator[Stack]:
         return Answer(204, {}, b"", 3)
 
     with (
-        deployed({"HERALD_AUTH_MODE": "iam", "HERALD_AGENT": f"{__name__}:Paced"}) as stack,
+        deployed({"HERALD_AGENT": f"{__name__}:Paced"}) as stack,
         mock.patch.object(SystemResolver, "resolve", return_value=["93.184.216.34"]),
         mock.patch.object(PinnedTransport, "post", post),
     ):

@@ -56,7 +56,7 @@ def test_a_message_is_a_header_an_entry_and_a_webhook_in_the_table(deployed: Dep
 
     assert task["status"]["state"] == "TASK_STATE_SUBMITTED"
     assert deployed.kinds() == ["LOG", "PUSH", "TASK"]
-    assert {item["pk"]["S"] for item in deployed.items()} == {f"TASK##AIDAALICE#{task['id']}"}
+    assert {item["pk"]["S"] for item in deployed.items()} == {f"TASK##alice#{task['id']}"}
     assert "tok-1" not in str(deployed.items())
 
 
@@ -117,10 +117,10 @@ def test_f11_a_blocking_send_answers_at_its_bound(deployed: Deployed) -> None:
     assert answer["result"]["task"]["status"]["state"] == "TASK_STATE_SUBMITTED"
 
 
-def test_e9_another_principal_finds_nothing(deployed: Deployed) -> None:
+def test_e9_another_owner_finds_nothing(deployed: Deployed) -> None:
     task_id = deployed.rpc("SendMessage", sending())["result"]["task"]["id"]
 
-    assert deployed.rpc("GetTask", {"id": task_id}, user="AIDABOB")["error"]["code"] == -32001
+    assert deployed.rpc("GetTask", {"id": task_id}, owner="bob")["error"]["code"] == -32001
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_f4_the_endpoint_is_the_root_of_stage_and_custom_domain(deployed: Deploy
 
 
 def test_e19_the_agent_layers_card_is_served_to_anyone(deployed: Deployed) -> None:
-    event = rest_event("GET", CARD_PATH, user="", headers={"A2A-Version": ""})
+    event = rest_event("GET", CARD_PATH, owner="", headers={"A2A-Version": ""})
     event |= {"resource": CARD_PATH, "pathParameters": None}
 
     answer = deployed.handler(event, None)

@@ -59,7 +59,6 @@ class Gateway(httpx.AsyncBaseTransport):
             base64.b64encode(body).decode() if body else None,
             headers=dict(request.headers),
             query=dict(request.url.params) or None,
-            user="alice:session",
         )
         event["headers"] = dict(request.headers)
         event["multiValueHeaders"] = {name: [value] for name, value in request.headers.items()}

@@ -27,7 +27,7 @@ from herald.webhooks import Notification, verify
 from integration.pump import Stack, deployed, load
 
 SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
-OWNER = "AIDAALICE"
+OWNER = "alice"
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Scene:
 
     def call(self, method: str, params: object) -> Any:
         """The result of a JSON-RPC call."""
-        answer = self.stack.invoke("api", rpc_event(method, params, user=f"{OWNER}:session"))
+        answer = self.stack.invoke("api", rpc_event(method, params, owner=OWNER))
         found = json.loads(answer["body"])
         assert "error" not in found, found
         return found["result"]

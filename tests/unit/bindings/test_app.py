@@ -25,7 +25,7 @@ def api() -> ApiBench:
 def test_f1_answers_are_text_never_base64(api: ApiBench) -> None:
     task_id = api.send(text="é")["id"]
 
-    answer = api.http(rest_event("GET", f"/tasks/{task_id}", headers=A2A, user="alice"))
+    answer = api.http(rest_event("GET", f"/tasks/{task_id}", headers=A2A))
 
     assert answer["isBase64Encoded"] is False
     assert answer["headers"]["content-type"] == "application/a2a+json"

@@ -12,6 +12,7 @@ from builders.api import ApiBench
 from builders.events import rest_event, rpc_event
 from herald.bindings import gateway
 from herald.protocol.errors import UnauthenticatedError
+from herald.records import Caller
 
 
 @pytest.mark.parametrize(
@@ -70,19 +71,19 @@ def test_f4_a_custom_domains_base_path_is_no_tenant() -> None:
 def test_the_owner_is_the_principal_without_its_session(user: str, owner: str) -> None:
     context = rest_event(user=user)["requestContext"]
 
-    assert gateway.owner("iam", context) == owner
+    assert gateway.caller("iam", context) == Caller("", owner)
 
 
 def test_one_principal_is_one_owner_over_sessions() -> None:
-    api = ApiBench()
-    task_id = api.rpc("SendMessage", _sending())["result"]["task"]["id"]
+    api = ApiBench(auth="iam")
+    task_id = api.rpc("SendMessage", _sending(), user="alice:session")["result"]["task"]["id"]
 
     event = rest_event("GET", f"/tasks/{task_id}", user="alice:another-session")
     assert api.http(event)["statusCode"] == 200
 
 
 def test_federated_users_of_one_account_are_owners_of_their_own() -> None:
-    api = ApiBench()
+    api = ApiBench(auth="iam")
     alice, bob = "123456789012:alice", "123456789012:bob"
     sent = api.http(rpc_event("SendMessage", _sending(), user=alice))
     task_id = json.loads(sent["body"])["result"]["task"]["id"]
@@ -91,17 +92,38 @@ def test_federated_users_of_one_account_are_owners_of_their_own() -> None:
     assert api.http(rest_event("GET", f"/tasks/{task_id}", user=bob))["statusCode"] == 404
 
 
+def test_owner_and_tenant_are_those_of_the_token() -> None:
+    context = rest_event(owner="https://issuer.example.com#alice", tenant="acme")["requestContext"]
+
+    assert gateway.caller("jwt", context) == Caller("acme", "https://issuer.example.com#alice")
+
+
+def test_a_token_without_a_tenant_is_in_none() -> None:
+    assert gateway.caller("jwt", {"authorizer": {"owner": "alice"}}) == Caller("", "alice")
+
+
+@pytest.mark.parametrize(
+    "authorizer",
+    [None, {}, {"principalId": "mallory"}, {"owner": ""}, {"owner": None}, {"owner": 5}, {"owner": "a", "tenant": 5}],
+)
+@pytest.mark.parametrize("more", [{}, {"identity": {"user": "AIDAMALLORY"}}])
+def test_who_has_no_owner_of_the_authorizers_is_nobody(authorizer: Any, more: dict[str, Any]) -> None:
+    with pytest.raises(UnauthenticatedError):
+        gateway.caller("jwt", {"authorizer": authorizer, **more})
+
+
 @pytest.mark.parametrize("context", [{}, {"identity": None}, {"identity": {}}, {"identity": {"user": None}}])
-@pytest.mark.parametrize("more", [{}, {"authorizer": {"principalId": "mallory"}}])
+@pytest.mark.parametrize("more", [{}, {"authorizer": {"principalId": "mallory", "owner": "mallory"}}])
 def test_who_did_not_sign_is_nobody(context: dict[str, Any], more: dict[str, Any]) -> None:
     with pytest.raises(UnauthenticatedError):
-        gateway.owner("iam", {**context, **more})
+        gateway.caller("iam", {**context, **more})
 
 
-def test_e12_two_callers_without_a_name_are_not_one_owner() -> None:
-    api = ApiBench()
+@pytest.mark.parametrize("mode", ["jwt", "iam"])
+def test_e12_two_callers_without_a_name_are_not_one_owner(mode: gateway.AuthMode) -> None:
+    api = ApiBench(auth=mode)
 
-    answers = [api.http(rpc_event("SendMessage", _sending(), user="")) for _ in range(2)]
+    answers = [api.http(rpc_event("SendMessage", _sending(), owner="")) for _ in range(2)]
 
     assert [answer["statusCode"] for answer in answers] == [401, 401]
     assert not api.world.items
@@ -109,12 +131,12 @@ def test_e12_two_callers_without_a_name_are_not_one_owner() -> None:
 
 def test_e12_where_everybody_is_the_one_anonymous_owner_the_documentation_says_so() -> None:
     api = ApiBench(auth="none")
-    sent = api.http(rpc_event("SendMessage", _sending(), user=""))
+    sent = api.http(rpc_event("SendMessage", _sending(), owner=""))
     task_id = json.loads(sent["body"])["result"]["task"]["id"]
 
-    assert api.http(rest_event("GET", f"/tasks/{task_id}", user=""))["statusCode"] == 200
+    assert api.http(rest_event("GET", f"/tasks/{task_id}", owner=""))["statusCode"] == 200
     page = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
-    assert "`AuthMode=NONE`, for the local stack only, makes everybody the one owner `anonymous`" in page
+    assert "`AuthMode=none`, for the local stack only, makes everybody the one owner `anonymous`" in page
 
 
 @pytest.mark.parametrize(

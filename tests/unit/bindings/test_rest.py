@@ -128,7 +128,7 @@ def test_the_body_of_a_cancel_may_be_empty_or_the_whole_request(api: ApiBench, b
     task_id = api.send(tenant="acme")["id"]
     sent = {"id": task_id, "tenant": "acme"} if body == "same" else body
 
-    answer = api.rest("POST", f"/acme/tasks/{task_id}:cancel", sent)
+    answer = api.rest("POST", f"/acme/tasks/{task_id}:cancel", sent, tenant="acme")
 
     assert answer.body["status"]["state"] == "TASK_STATE_CANCELED"
 

@@ -44,10 +44,7 @@ def test_e9_what_is_not_yours_is_answered_like_what_is_not_there(
     before = dict(api.world.items)
 
     def ask(of: str) -> str:
-        params = _with_task(CALLS[name], of)
-        if stranger["tenant"]:
-            params["tenant"] = stranger["tenant"]
-        return str(api.rpc(name, params, owner=stranger["owner"]))
+        return str(api.rpc(name, _with_task(CALLS[name], of), **stranger))
 
     theirs, absent = ask(task_id), ask(ABSENT)
 

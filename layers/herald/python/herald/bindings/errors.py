@@ -47,9 +47,11 @@ def rest(error: A2AError) -> dict[str, Any]:
 def headers(error: A2AError) -> dict[str, str]:
     """What an error's response carries beside its body."""
     if error.row.status == 401:
-        return {"www-authenticate": "AWS4-HMAC-SHA256"}
+        return {"www-authenticate": error.metadata["scheme"]}
     if isinstance(error, UnavailableError):
         return {"retry-after": "1"}
+    if error.row.status == 429:
+        return {"retry-after": "60"}
     return {}
 
 

@@ -8,8 +8,9 @@ from typing import Any, Literal
 from urllib.parse import unquote
 
 from herald.protocol.errors import UnauthenticatedError
+from herald.records import Caller
 
-AuthMode = Literal["iam", "none"]
+AuthMode = Literal["jwt", "iam", "none"]
 ANONYMOUS = "anonymous"
 
 _VARIABLE = re.compile(r"\{([^}+]+)\+?\}")
@@ -28,23 +29,54 @@ def path(event: Mapping[str, Any]) -> str:
     return unquote(_VARIABLE.sub(lambda found: variables.get(found[1]) or "", resource)) or "/"
 
 
-def owner(mode: AuthMode, context: Mapping[str, Any]) -> str:
+def caller(mode: AuthMode, context: Mapping[str, Any]) -> Caller:
     """Who calls, from the verified facts of requestContext alone.
 
-    Under IAM it is the principal's unique id. Of a role it is the part of ``identity.user`` before the colon: what
-    follows is the name of a session, which changes. Of a federated user the account's number stands before the colon,
-    and the user after it, so both are needed.
+    Args:
+        mode: ``jwt``: owner and tenant as the authorizer read them from the token's claims. ``iam``: the principal, in no
+            tenant. ``none``: the one anonymous owner, in no tenant yet (the request names one, if it likes).
 
     Raises:
-        UnauthenticatedError: nobody signed the request.
+        UnauthenticatedError: nobody is named.
     """
-    if mode == "none":
-        return ANONYMOUS
+    return _CALLERS[mode](context)
+
+
+def _by_token(context: Mapping[str, Any]) -> Caller:
+    claims = context.get("authorizer") or {}
+    owner, tenant = claims.get("owner"), claims.get("tenant") or ""
+    if not (isinstance(owner, str) and owner and isinstance(tenant, str)):
+        raise UnauthenticatedError(
+            "Send an access token: Authorization: Bearer, and the token.", metadata={"scheme": "Bearer"}
+        )
+    return Caller(tenant, owner)
+
+
+def _by_signature(context: Mapping[str, Any]) -> Caller:
+    """The principal's unique id.
+
+    Of a role it is the part of ``identity.user`` before the colon: what follows is the name of a session, which
+    changes. Of a federated user the account's number stands before the colon, and the user after it, so both are needed.
+    """
     user = (context.get("identity") or {}).get("user") or ""
     principal: str = user.partition(":")[0]
     if not principal:
-        raise UnauthenticatedError("Sign the request with AWS Signature Version 4, service execute-api.")
-    return str(user) if principal.isdigit() else principal
+        raise UnauthenticatedError(
+            "Sign the request with AWS Signature Version 4, service execute-api.",
+            metadata={"scheme": "AWS4-HMAC-SHA256"},
+        )
+    return Caller("", str(user) if principal.isdigit() else principal)
+
+
+def _anybody(context: Mapping[str, Any]) -> Caller:  # noqa: ARG001 - the shape of the others
+    return Caller("", ANONYMOUS)
+
+
+_CALLERS: Mapping[AuthMode, Callable[[Mapping[str, Any]], Caller]] = {
+    "jwt": _by_token,
+    "iam": _by_signature,
+    "none": _anybody,
+}
 
 
 def public_url(template: str, region: str) -> Callable[[Mapping[str, Any]], str]:

@@ -38,11 +38,11 @@ class JsonRpc:
         request_id: Any = None
         method = ""
         try:
-            owner = self.service.authenticate(request)
+            caller = self.service.authenticate(request)
             envelope = _object(codec.loads(request.json_bytes()))
             request_id = _id(envelope)
             method, params = self._read(envelope, request)
-            result = await self.service.run(method, owner, params, request)
+            result = await self.service.run(method, caller, params, request)
         except A2AError as error:
             body = {"jsonrpc": "2.0", "id": request_id, "error": errors.jsonrpc(error)}
             note = {"binding": "JSONRPC", "operation": method, "error": error.row.reason}

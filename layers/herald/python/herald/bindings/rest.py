@@ -96,9 +96,9 @@ class Rest:
         try:
             found = match(request.method, request.path)
             operation = found.route.operation
-            owner = self.service.authenticate(request)
+            caller = self.service.authenticate(request)
             self.service.check_parameters(request)
-            result = await self.service.run(operation, owner, _params(found, request), request)
+            result = await self.service.run(operation, caller, _params(found, request), request)
         except A2AError as error:
             return refusal(error, request, operation)
         note = {"binding": "HTTP+JSON", "operation": operation}

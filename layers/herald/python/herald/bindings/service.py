@@ -15,9 +15,13 @@ from herald.operations.catalogue import Catalogue
 from herald.ports import Ids, Unavailable
 from herald.protocol import version
 from herald.protocol.errors import A2AError, ExtensionSupportRequiredError, invalid
+from herald.protocol.protojson import Model
+from herald.protocol.requests import task_named_by
 from herald.records import Caller
 
 logger = logging.getLogger(__name__)
+
+NOBODY = ""  # no caller has this owner: none that is empty is ever authenticated
 
 _TENANT = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 
@@ -28,20 +32,22 @@ class Service:
 
     Attributes:
         required_extensions: URIs of the extensions that the Agent Card requires of clients.
+        extensions: URIs of all extensions that it declares, in its order.
     """
 
     catalogue: Catalogue
     ids: Ids
-    auth: gateway.AuthMode = "iam"
+    auth: gateway.AuthMode = "jwt"
     required_extensions: frozenset[str] = frozenset()
+    extensions: tuple[str, ...] = ()
 
-    def authenticate(self, request: Request) -> str:
-        """The owner that a request acts for.
+    def authenticate(self, request: Request) -> Caller:
+        """Who a request acts for.
 
         Raises:
-            UnauthenticatedError: there is none.
+            UnauthenticatedError: nobody.
         """
-        return gateway.owner(self.auth, request.context)
+        return gateway.caller(self.auth, request.context)
 
     def check_parameters(self, request: Request) -> None:
         """Check the service parameters: A2A-Version and A2A-Extensions (A2A specification section 3.2.6).
@@ -51,19 +57,26 @@ class Service:
             ExtensionSupportRequiredError: it lacks an extension that the card requires.
         """
         version.check(request.headers.get(version.VERSION_HEADER.lower()), request.query.get(version.VERSION_HEADER))
-        if not self.required_extensions:
-            return
-        named = request.headers.get(version.EXTENSIONS_HEADER.lower(), "").split(",")
-        missing = self.required_extensions - {uri.strip() for uri in named}
-        if missing:
+        if self.required_extensions and (missing := self.required_extensions.difference(self.in_use(request))):
             raise ExtensionSupportRequiredError(
                 f"This agent requires extensions. Send {version.EXTENSIONS_HEADER}: {', '.join(sorted(missing))}"
             )
 
-    async def run(self, name: str, owner: str, params: Mapping[str, Any], request: Request) -> dict[str, Any] | None:
+    def in_use(self, request: Request) -> tuple[str, ...]:
+        """The declared extensions that a request asks for; the others that it names are ignored (section 4.6.3)."""
+        named = request.headers.get(version.EXTENSIONS_HEADER.lower())
+        if not named:
+            return ()
+        wanted = {uri.strip() for uri in named.split(",")}
+        return tuple(uri for uri in self.extensions if uri in wanted)
+
+    async def run(
+        self, name: str, caller: Caller, params: Mapping[str, Any], request: Request
+    ) -> dict[str, Any] | None:
         """Run an operation.
 
         Args:
+            caller: as ``authenticate`` told it.
             params: the request of the operation as JSON, its tenant included.
 
         Raises:
@@ -71,8 +84,11 @@ class Service:
         """
         try:
             operation = self.catalogue[name]
-            call = Call(Caller(_tenant(params), owner), trace.traceparent(request.headers, self.ids))
-            return await operation.run(call, operation.request.parse(params) if operation.request else None)
+            named = _tenant(params)
+            parsed = operation.request.parse(params) if operation.request else None
+            caller = self._within(caller, named, parsed)
+            call = Call(caller, trace.traceparent(request.headers, self.ids), self.in_use(request))
+            return await operation.run(call, parsed)
         except A2AError:
             raise
         except Unavailable:
@@ -81,6 +97,23 @@ class Service:
         except Exception:
             logger.exception("an operation failed", extra={"operation": name})
             raise errors.internal(request.id) from None
+
+    def _within(self, caller: Caller, named: str, request: Model | None) -> Caller:
+        """The caller in the tenant that a request names.
+
+        A tenant that isn't the caller's holds nothing for it, so a request about a task runs as nobody: it takes the
+        very road of an id that never existed, and ends where that one ends.
+
+        Raises:
+            InvalidParamsError: the request is about the tenant itself, and it isn't the caller's.
+        """
+        if self.auth == "none":
+            return Caller(named, caller.owner)
+        if named in ("", caller.tenant):
+            return caller
+        if request and not task_named_by(request):
+            raise invalid("tenant", "isn't one of yours: leave it out, or call with credentials of that tenant")
+        return Caller(named, NOBODY)
 
 
 def _tenant(params: Mapping[str, Any]) -> str:

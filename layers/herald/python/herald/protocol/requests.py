@@ -5,10 +5,12 @@ from typing import Annotated, Any, Self
 from pydantic import Field
 
 from herald.protocol.errors import FieldViolation, InvalidParamsError
+from herald.protocol.media_types import essence
 from herald.protocol.model import Message, Role, State, Task, TaskPushNotificationConfig
 from herald.protocol.protojson import FilledText, Flag, Int32, Many, Model, MomentRoundedUp, Struct, Text
 
 MAX_PAGE = 100
+MAX_FAULTS = 10  # of one kind that are told at once
 
 HistoryLength = Annotated[Int32, Field(ge=0)]
 
@@ -34,7 +36,7 @@ class SendMessageRequest(Model):
     def parse(cls, obj: Any, at: str = "") -> Self:
         """As ``Model.parse``, and with the rules for a message from a client (section 4.1.4).
 
-        Its role is ROLE_USER; a contextId or taskId that it names isn't empty.
+        Its role is ROLE_USER; a contextId or taskId that it names isn't empty; the media types of its parts are such.
         """
         request = super().parse(obj, at)
         path = f"{at}.message" if at else "message"
@@ -53,6 +55,11 @@ def _faults(message: Message) -> list[tuple[str, str]]:
         for attribute, name in (("context_id", "contextId"), ("task_id", "taskId"))
         if attribute in message.model_fields_set and not getattr(message, attribute)
     ]
+    faults += [
+        (f"parts[{number}].mediaType", "must be a media type like text/plain or image/png")
+        for number, part in enumerate(message.parts)
+        if part.media_type and essence(part.media_type) is None
+    ][:MAX_FAULTS]
     return faults
 
 
@@ -143,3 +150,12 @@ class GetExtendedAgentCardRequest(Model):
     """GetExtendedAgentCard."""
 
     tenant: Text = ""
+
+
+def task_named_by(request: Model) -> str:
+    """The task that a request is about; "" for one about all of a tenant."""
+    if isinstance(request, SendMessageRequest):
+        return request.message.task_id or ""
+    if isinstance(request, GetTaskRequest | CancelTaskRequest | SubscribeToTaskRequest):
+        return request.id
+    return str(getattr(request, "task_id", ""))
