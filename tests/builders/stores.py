@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from builders.stack import create_tasks_table
 from fakes.clock import FakeClock
-from fakes.store import FakeDueIndex, FakeTaskLog, FakeWebhooks, World
+from fakes.store import FakeDueIndex, FakeTaskIndex, FakeTaskLog, FakeWebhooks, World
 from herald.adapters.aws import AwsClients
 from herald.adapters.dynamodb.due import DynamoDueIndex
+from herald.adapters.dynamodb.index import DynamoTaskIndex
 from herald.adapters.dynamodb.log import DynamoTaskLog
 from herald.adapters.dynamodb.webhooks import DynamoWebhooks
 from herald.adapters.s3 import S3Bodies
-from herald.ports import DueIndex, TaskLog, Webhooks
+from herald.ports import DueIndex, TaskIndex, TaskLog, Webhooks
 
 TABLE = "tasks"
 BUCKET = "bodies"
@@ -29,25 +30,27 @@ AWS_ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Store:
-    """TaskLog, Webhooks and DueIndex over one table."""
+    """TaskLog, Webhooks and the indexes over one table."""
 
     name: str
     log: TaskLog
     webhooks: Webhooks
     index: DueIndex
+    tasks: TaskIndex
 
 
 def fake_store(world: World) -> Store:
-    return Store("fake", FakeTaskLog(world), FakeWebhooks(world), FakeDueIndex(world))
+    return Store("fake", FakeTaskLog(world), FakeWebhooks(world), FakeDueIndex(world), FakeTaskIndex(world))
 
 
-def dynamo_store(aws: AwsClients, clock: FakeClock) -> Store:
+def dynamo_store(aws: AwsClients, clock: FakeClock, owner_shards: int = 1) -> Store:
     """The adapters, with the table and the bucket made first."""
     create_tasks_table(aws.dynamodb, TABLE)
     aws.s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
     return Store(
         "dynamodb",
-        DynamoTaskLog(lambda: aws.dynamodb, TABLE, S3Bodies(lambda: aws.s3, BUCKET), clock),
+        DynamoTaskLog(lambda: aws.dynamodb, TABLE, S3Bodies(lambda: aws.s3, BUCKET), clock, owner_shards),
         DynamoWebhooks(lambda: aws.dynamodb, TABLE, clock),
         DynamoDueIndex(lambda: aws.dynamodb, TABLE),
+        DynamoTaskIndex(lambda: aws.dynamodb, TABLE, clock, owner_shards),
     )

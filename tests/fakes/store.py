@@ -10,7 +10,8 @@ from typing import Literal, TypeVar
 
 from fakes.clock import FakeClock
 from fakes.faults import Faults
-from herald.records import Attempt, Due, Entry, Header, TakenSend, TaskRef, Webhook
+from herald.ports import ListedPage, Listing
+from herald.records import Attempt, Due, Entry, Header, Listed, Position, TakenSend, TaskRef, Webhook
 
 Record = Header | Entry | TakenSend | Webhook | Attempt
 R = TypeVar("R", Header, Entry, TakenSend, Webhook, Attempt)
@@ -289,3 +290,59 @@ class FakeDueIndex(_Stored):
                     config_id = record.config_id if isinstance(record, Webhook) else None
                     found.append(Due(ref, config_id, record.due_at))
             return sorted((due for due in found if not self.lag(due)), key=lambda due: due.due_at)
+
+
+class FakeTaskIndex(_Stored):
+    """TaskIndex in memory: what it shows of a task may be held back, or doubled, to play an index that is behind."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._held: dict[TaskRef, tuple[Header | None, bool]] = {}
+        self.entries_read = 0
+
+    def hold(self, ref: TaskRef, *, doubled: bool = False) -> None:
+        """From now on show this task as it is now, whatever becomes of it; ``doubled``: beside what it becomes."""
+        self._held[ref] = (self.world.get(ref, "TASK", Header), doubled)
+
+    def release(self, ref: TaskRef) -> None:
+        """Show this task as it is again."""
+        self._held.pop(ref, None)
+
+    def page(self, listing: Listing, after: Position | None, limit: int) -> ListedPage:
+        with self._call("page"):
+            read, more = self._read_entries(listing, after, limit)
+            matching = [entry for entry in read if self._matches(listing, entry)]
+            return ListedPage(matching, read[-1].position if more else None)
+
+    def count(self, listing: Listing, after: Position | None, limit: int) -> int:
+        with self._call("count"):
+            read, _ = self._read_entries(listing, after, limit)
+            return sum(self._matches(listing, entry) for entry in read)
+
+    def _read_entries(self, listing: Listing, after: Position | None, limit: int) -> tuple[list[Listed], bool]:
+        """The first entries of the range, whatever their state, and whether there are more."""
+        headers: list[Header] = []
+        for (ref, sk), item in self.world.items.items():
+            if sk == "TASK" and isinstance(item.record, Header) and not (ref in self._held and not self._held[ref][1]):
+                headers.append(item.record)
+        headers += [header for header, _ in self._held.values() if header is not None and header not in headers]
+        entries = [_listed(header) for header in headers if self._belongs(listing, header)]
+        entries = [entry for entry in entries if after is None or entry.position < after]
+        entries.sort(key=lambda entry: entry.position, reverse=True)
+        self.entries_read += min(limit, len(entries))
+        return entries[:limit], len(entries) > limit
+
+    def _belongs(self, listing: Listing, header: Header) -> bool:
+        return (
+            (header.ref.tenant, header.ref.owner) == (listing.caller.tenant, listing.caller.owner)
+            and listing.context_id in ("", header.context_id)
+            and (listing.since is None or header.status_at >= listing.since)
+        )
+
+    def _matches(self, listing: Listing, entry: Listed) -> bool:
+        alive = entry.expires_second * 1000 > self.world.clock.now()
+        return alive and (not listing.states or entry.state in listing.states)
+
+
+def _listed(header: Header) -> Listed:
+    return Listed(header.ref, Position(header.status_at, header.ref.task_id), header.state, header.expires_second)

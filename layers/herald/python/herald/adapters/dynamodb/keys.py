@@ -9,12 +9,16 @@ from datetime import UTC, datetime
 from urllib.parse import quote, unquote
 from zlib import crc32
 
-from herald.records import TaskRef, Webhook
+from herald.protocol.codec import parse_timestamp, timestamp
+from herald.records import Caller, Position, TaskRef, Webhook
 
 HEADER = "TASK"
+ORIGINS = "ORIGINS"
 LOG = "LOG#"
 PUSH = "PUSH#"
 DUE_SHARDS = 16
+LAST_MOMENT = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+LAST_CHARACTER = "\U0010ffff"  # sorts after every other one
 
 
 def pk(ref: TaskRef) -> str:
@@ -63,20 +67,56 @@ def try_sk(webhook: Webhook, number: int, attempt: int) -> str:
 
 
 def owner_key(ref: TaskRef, shards: int = 1) -> str:
-    """Partition of the byOwner index; ``shards`` spreads an owner's tasks over that many."""
-    shard = crc32(ref.task_id.encode()) % shards
-    return f"{quote(ref.tenant, safe='')}#{quote(ref.owner, safe='')}#{shard}"
+    """Partition of the byOwner index that a task lies in; ``shards`` spreads an owner's tasks over that many."""
+    return owner_shard_key(ref, crc32(ref.task_id.encode()) % shards)
 
 
-def context_key(ref: TaskRef, context_id: str) -> str:
+def owner_shard_key(owner: TaskRef | Caller, shard: int) -> str:
+    """One partition of the byOwner index."""
+    return f"{quote(owner.tenant, safe='')}#{quote(owner.owner, safe='')}#{shard}"
+
+
+def open_key(ref: TaskRef, shards: int = 1) -> str:
+    """Partition of the sparse ``open`` index, in as many shards as ``owner_key``.
+
+    A digest: the index is only counted, and a header stays below 1 KB, where a write costs one unit, with one long name
+    less in it.
+    """
+    return _digest(owner_key(ref, shards))
+
+
+def open_keys(owner: Caller, shards: int) -> list[str]:
+    """Every partition of the ``open`` index that an owner's tasks may stand in."""
+    named = f"{quote(owner.tenant, safe='')}#{quote(owner.owner, safe='')}"
+    return [_digest(f"{named}#{shard}") for shard in range(shards)]
+
+
+def context_key(ref: TaskRef | Caller, context_id: str) -> str:
     """Partition of the byContext index; it holds the owner, since a contextId is a client's own word."""
     return f"{quote(ref.tenant, safe='')}#{quote(ref.owner, safe='')}#{quote(context_id, safe='')}"
 
 
 def list_key(ref: TaskRef, status_at: int) -> str:
     """Sort key of both listing indexes: status timestamp (ISO, milliseconds), then the task id."""
-    moment = datetime.fromtimestamp(status_at // 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{status_at % 1000:03d}Z#{ref.task_id}"
+    return f"{timestamp(status_at)}#{ref.task_id}"
+
+
+def position_from_key(key: str) -> Position:
+    """The position that a sort key of the listing indexes says."""
+    moment, _, task_id = key.partition("#")
+    return Position(parse_timestamp(moment), task_id)
+
+
+def list_range(since: int | None, below: Position | None) -> tuple[str, str]:
+    """The least and the greatest sort key of what has a status of ``since`` or later and stands below a position.
+
+    Both ends belong to it, which is the one form of a range with two ends that a Query takes.
+    """
+    lowest = "0" if since is None else timestamp(min(max(since, 0), LAST_MOMENT))
+    if below is None:
+        return lowest, "~"
+    key = f"{timestamp(below.status_at)}#{below.task_id}"
+    return lowest, key[:-1] + chr(ord(key[-1]) - 1) + LAST_CHARACTER
 
 
 def due_shard(partition: str) -> str:
