@@ -37,6 +37,19 @@ def api() -> ApiBench:
         (CARD + "capabilities: {streaming: true}", r"capabilities.streaming isn't offered"),
         (CARD + "capabilities: {extendedAgentCard: true}", r"capabilities.extendedAgentCard isn't offered"),
         (CARD + "capabilities: [streaming]", "capabilities: must be an object"),
+        (
+            CARD.replace("defaultInputModes: [text/plain]", "defaultInputModes: [text/plain, text]"),
+            r"card.yaml: defaultInputModes\[1\]: must be a media type like text/plain, or a range",
+        ),
+        (
+            CARD.replace("tags: [test]", "tags: [test], inputModes: ['*/png']"),
+            r"skills\[0\].inputModes\[0\]: must be a",
+        ),
+        (
+            CARD + "capabilities: {extensions: [{uri: 'urn:a'}, {uri: 'urn:a,b'}]}",
+            r"capabilities.extensions\[1\].uri: must be a URI in ASCII, without spaces and commas",
+        ),
+        (CARD + "capabilities: {extensions: [{required: true}]}", r"capabilities.extensions\[0\].uri: must be a URI"),
         ("- a\n- b\n", "must be a mapping"),
         ("", "must be a mapping"),
         ("name: [", "isn't valid YAML"),
@@ -197,3 +210,33 @@ def test_the_card_is_json_text_not_base64(api: ApiBench) -> None:
 
     assert answer["isBase64Encoded"] is False
     assert json.loads(answer["body"])["name"] == "test-agent"
+
+
+def test_what_a_message_may_hold_is_what_the_card_and_its_skills_take() -> None:
+    text = CARD.replace("[text/plain]", "[Text/Plain, application/json; charset=utf-8]", 1).replace(
+        "tags: [test]", "tags: [test], inputModes: [image/*, text/plain]"
+    )
+
+    written = card.WrittenCard(card.parse(text), modified=0)
+
+    assert written.input_modes == ("text/plain", "application/json", "image/*")
+
+
+@pytest.mark.parametrize(
+    ("more", "extensions"),
+    [
+        ("", ("urn:herald:extensions:signed-push:v1",)),
+        (
+            "capabilities: {extensions: [{uri: 'urn:b', required: true}, {uri: 'urn:a'}]}",
+            ("urn:b", "urn:a", "urn:herald:extensions:signed-push:v1"),
+        ),
+        ("capabilities: {pushNotifications: false, extensions: [{uri: 'urn:a'}]}", ("urn:a",)),
+    ],
+)
+def test_the_extensions_that_clients_may_ask_for_are_those_of_the_served_card(
+    more: str, extensions: tuple[str, ...]
+) -> None:
+    written = card.WrittenCard(card.parse(CARD + more), modified=0)
+    served = ApiBench(card_text=CARD + more).rest("GET", PATH).body["capabilities"].get("extensions", [])
+
+    assert written.extensions == extensions == tuple(each["uri"] for each in served)

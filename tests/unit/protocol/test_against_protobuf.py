@@ -89,13 +89,14 @@ def objects(descriptor: Descriptor) -> st.SearchStrategy[Any]:
 
 @cache
 def requests_or_objects(name: str) -> st.SearchStrategy[Any]:
-    """As ``objects``; a message that is sent is a user's, and its ids aren't empty."""
+    """As ``objects``; a message that is sent is a user's, its ids aren't empty, its media types are such."""
     return objects(MESSAGES[name]).map(as_sent) if name == "SendMessageRequest" else objects(MESSAGES[name])
 
 
 def as_sent(request: dict[str, Any]) -> dict[str, Any]:
     message = {key: value for key, value in request["message"].items() if value or key not in ("contextId", "taskId")}
-    return {**request, "message": {**message, "role": "ROLE_USER"}}
+    parts = [{**part, "mediaType": "text/x"} if "mediaType" in part else part for part in message["parts"]]
+    return {**request, "message": {**message, "role": "ROLE_USER", "parts": parts}}
 
 
 def fields(field: FieldDescriptor) -> st.SearchStrategy[Any]:

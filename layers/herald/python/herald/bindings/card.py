@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from herald.bindings.gateway import AuthMode
 from herald.delivery import retry
 from herald.protocol.card import AgentCard
 from herald.protocol.errors import A2AError
+from herald.protocol.media_types import media_range
 from herald.protocol.version import VERSION
 
 FILE = "card.yaml"
@@ -24,6 +26,7 @@ _OURS = ("supportedInterfaces", "supported_interfaces", "signatures")
 _UNSUPPORTED = ("streaming", "extendedAgentCard", "extended_agent_card")
 _NOWHERE = {"url": "https://unknown.invalid", "protocolBinding": "JSONRPC", "protocolVersion": VERSION}
 _SIGV4 = "awsSigV4"
+_HEADER_VALUE = re.compile(r"[!-+.-~-]+")  # one of a list in a header
 
 
 class CardError(Exception):
@@ -60,9 +63,10 @@ class WrittenCard:
 
     @property
     def input_modes(self) -> tuple[str, ...]:
-        """What a message's parts may be: the card's own input modes and those of its skills, each once."""
+        """What a message's parts may be: the card's own input modes and those of its skills, each once, as ranges."""
         skills = [mode for skill in self.card["skills"] for mode in skill.get("inputModes", [])]
-        return tuple(dict.fromkeys([*self.card["defaultInputModes"], *skills]))
+        ranges = [media_range(mode) for mode in (*self.card["defaultInputModes"], *skills)]
+        return tuple(dict.fromkeys(each for each in ranges if each))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,22 @@ def parse(text: str, name: str = FILE) -> dict[str, Any]:
         card = AgentCard.parse({**written, "capabilities": capabilities, "supportedInterfaces": [_NOWHERE]})
     except A2AError as error:
         raise CardError(f"{name}: {error.message}") from error
+    for complaint in _unusable(card):
+        raise CardError(f"{name}: {complaint}")
     return card.wire()
+
+
+def _unusable(card: AgentCard) -> Iterator[str]:
+    """What no request could meet: input modes that no part can have, and extensions that no header can name."""
+    modes = {f"defaultInputModes[{number}]": mode for number, mode in enumerate(card.default_input_modes)}
+    for place, skill in enumerate(card.skills):
+        modes |= {f"skills[{place}].inputModes[{number}]": mode for number, mode in enumerate(skill.input_modes)}
+    for field, mode in modes.items():
+        if media_range(mode) is None:
+            yield f"{field}: must be a media type like text/plain, or a range like image/* or */*"
+    for number, extension in enumerate(card.capabilities.extensions):
+        if not _HEADER_VALUE.fullmatch(extension.uri):
+            yield f"capabilities.extensions[{number}].uri: must be a URI in ASCII, without spaces and commas"
 
 
 def complete(written: WrittenCard, base_url: str, deployment: Deployment) -> dict[str, Any]:

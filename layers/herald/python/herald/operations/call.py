@@ -50,8 +50,11 @@ class Limits:
         max_task_days: a task that is still open then is ended.
         retention_days: how long a task stays readable beyond that.
         webhooks_per_task: 1 to 50.
+        open_tasks_per_owner: tasks that haven't ended, 1 or more.
+        origins_per_owner: scheme, host and port of webhooks' URLs, 1 to 1,000.
         push_notifications: what the Agent Card says.
-        input_modes: media types and ranges that the Agent Card takes in a message's parts; none: anything.
+        input_modes: media types and ranges that the Agent Card takes in a message's parts, in lower case and without
+            parameters; none: anything.
     """
 
     idempotent_send: Literal["message", "key", "off"] = "message"
@@ -59,6 +62,8 @@ class Limits:
     max_task_days: int = 30
     retention_days: int = 30
     webhooks_per_task: int = 10
+    open_tasks_per_owner: int = 1_000
+    origins_per_owner: int = 20
     push_notifications: bool = True
     input_modes: tuple[str, ...] = ()
 
@@ -67,5 +72,5 @@ def not_found(task_id: str) -> TaskNotFoundError:
     """The one error for a task that isn't there and for one that is somebody else's: nobody can tell them apart."""
     return TaskNotFoundError(
         "No such task. Check the id; a task is seen by its own owner only, and is removed after its retention time.",
-        metadata={"taskId": task_id},
+        metadata={"taskId": task_id[:64]},
     )

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from herald.operations import view, waiting
+from herald.operations import input_modes, view, waiting
 from herald.operations.call import Call, Limits
 from herald.operations.follow_up import FollowUps
 from herald.operations.identity import idempotency_key, identify
@@ -36,6 +36,7 @@ class SendMessage:
         TaskNotFoundError: taskId names no task of the caller's.
         UnsupportedOperationError: the task has ended, or waits for no message.
         InvalidParamsError: a field is wrong.
+        ContentTypeNotSupportedError: the Agent Card doesn't list the media type of a part.
         InvalidAgentResponseError: the adopter's reply is no Message.
     """
 
@@ -50,6 +51,7 @@ class SendMessage:
 
     async def __call__(self, call: Call, request: SendMessageRequest) -> dict[str, Any]:
         give_up = self.clock.now() + round(self.limits.blocking_seconds * 1000)
+        input_modes.check(request.message.parts, self.limits.input_modes)
         message = request.message.wire()
         settings = request.configuration or SendMessageConfiguration()
         key = idempotency_key(request.metadata, request.message.metadata)
