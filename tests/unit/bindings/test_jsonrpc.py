@@ -124,7 +124,7 @@ def test_a5_f12_text_plain_is_refused_in_json(api: ApiBench) -> None:
 
     assert answer["statusCode"] == 200
     assert answer["headers"]["content-type"] == "application/json"
-    assert answer["body"]["error"]["code"] == -32600
+    assert answer["body"]["error"]["code"] == -32005
     assert "application/json" in answer["body"]["error"]["message"]
 
 

@@ -106,7 +106,9 @@ class InvalidParamsError(A2AError):
 
 
 class UnsupportedMediaTypeError(A2AError):
-    row = Row(-32600, 415, "INVALID_ARGUMENT", "UNSUPPORTED_MEDIA_TYPE")
+    """The body isn't JSON by its Content-Type; what a message's parts are is ContentTypeNotSupportedError's."""
+
+    row = Row(-32005, 415, "INVALID_ARGUMENT", "UNSUPPORTED_MEDIA_TYPE")
 
 
 class MethodNotAllowedError(A2AError):
@@ -119,6 +121,12 @@ class RequestTooLargeError(A2AError):
 
 class UnauthenticatedError(A2AError):
     row = Row(-32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED")
+
+
+class ResourceExhaustedError(A2AError):
+    """A limit of the caller's own is reached: the same request may succeed once something of theirs has ended."""
+
+    row = Row(-32603, 429, "RESOURCE_EXHAUSTED", "RESOURCE_EXHAUSTED")
 
 
 class UnavailableError(A2AError):
