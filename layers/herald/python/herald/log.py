@@ -206,11 +206,15 @@ def status_entry(
 ) -> Entry:
     """A status entry with its wire body (TaskStatusUpdateEvent, specification section 4.2.1).
 
+    Its time is ``at``, or that of the status before it where the clock of that one's writer is ahead: in lists, which
+    go by the time of the status, a task only ever moves up.
+
     Raises:
         ValueError: the state may not follow the header's.
     """
     if not may_follow(header.state, state):
         raise ValueError(f"{state} may not follow {header.state}")
+    at = max(at, header.status_at)
     status: JsonObject = {"state": state.value}
     if message is not None:
         status["message"] = message

@@ -115,6 +115,8 @@ class Header:
         """This header after a status entry. A terminal state leaves nothing due."""
         if entry.state is None:
             raise ValueError(f"entry {entry.number} has no state")
+        if entry.at < self.status_at:
+            raise ValueError(f"entry {entry.number} is from before the status that it follows")
         return replace(
             self,
             state=entry.state,
