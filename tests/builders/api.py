@@ -12,9 +12,9 @@ from builders.turns import result_of
 from fakes.clock import FakeClock, SequentialIds
 from fakes.store import FakeTaskLog, FakeWebhooks, World
 from fakes.world import FakeLauncher, FakeResolver, FakeSealer
-from herald.bindings import app, card, gateway
+from herald.bindings import app, card, gateway, openapi_page
 from herald.bindings.service import Service
-from herald.bindings.wellknown import CardPage
+from herald.bindings.wellknown import CARD_PATH, CardPage
 from herald.delivery.url_policy import AllowList, UrlPolicy
 from herald.log import Appender, status_entry
 from herald.operations.call import Call, Limits
@@ -149,9 +149,15 @@ class ApiBench:
         if self._handler is None:
             written = card.WrittenCard(card.parse(self.card_text), modified=1_767_225_600)
             deployment = card.Deployment(self.auth, REGION, 15, self.limits.webhooks_per_task)
-            page = CardPage(written, deployment, gateway.public_url(self.public_url, REGION))
+            base_url = gateway.public_url(self.public_url, REGION)
+            documents: dict[str, app.Page] = {
+                CARD_PATH: CardPage(written, deployment, base_url),
+                openapi_page.PATH: openapi_page.OpenApiPage(
+                    lambda base: card.complete(written, base, deployment), base_url
+                ),
+            }
             service = Service(self.operations, self.ids, self.auth, written.required_extensions, written.extensions)
-            self._handler = app.handler(app.application(service, page))
+            self._handler = app.handler(app.application(service, documents))
         return self._handler
 
     def http(self, event: Json) -> Json:

@@ -9,6 +9,7 @@ import pytest
 
 PUBLIC = {
     "/.well-known/agent-card.json": "ApiFunction",
+    "/openapi.json": "ApiFunction",
     "/.well-known/jwks.json": "PublishKeysFunction",
     "/{tenant}/.well-known/jwks.json": "PublishKeysFunction",
 }

@@ -69,6 +69,7 @@ def test_d1_a_path_has_its_operation(method: str, path: str, operation: str, fie
         "/extendedAgentCard/tasks/T",
         "/.well-known/tasks",
         "/.well-known/jwks.json",
+        "/openapi.json/tasks",
         "/a/b/tasks/T",
         "//tasks/T",
         "/v1/message:send/x",

@@ -11,7 +11,7 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
@@ -24,7 +24,6 @@ from herald.bindings.http import A2A_JSON, JSON, Request, Response
 from herald.bindings.jsonrpc import JsonRpc
 from herald.bindings.rest import Rest, refusal
 from herald.bindings.service import Service
-from herald.bindings.wellknown import CARD_PATH, CardPage
 from herald.protocol import codec
 from herald.protocol.errors import InternalError, MethodNotAllowedError
 from herald.protocol.version import EXTENSIONS_HEADER
@@ -34,6 +33,7 @@ logger = logging.getLogger(__name__)
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Page = Callable[[Request], Response]
 LambdaHandler = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 # Lambda takes 6 MB of JSON, in which the body is a string; its runtimes up to 3.11 escape all but ASCII.
@@ -44,13 +44,13 @@ _EXTENSIONS = EXTENSIONS_HEADER.lower().encode()
 
 
 class Front:
-    """The ASGI endpoint in front of both bindings and the Agent Card."""
+    """The ASGI endpoint in front of both bindings and the documents that anyone may read."""
 
-    def __init__(self, service: Service, card: CardPage) -> None:
+    def __init__(self, service: Service, documents: Mapping[str, Page]) -> None:
         self._service = service
         self._jsonrpc = JsonRpc(service)
         self._rest = Rest(service)
-        self._card = card
+        self._documents = documents
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
@@ -76,15 +76,15 @@ class Front:
             if request.method == "POST":
                 return await self._jsonrpc(request)
             return refusal(MethodNotAllowedError("Use POST at this path.", metadata={"allow": "POST"}), request)
-        if request.path == CARD_PATH:
-            return self._card(request)
+        if page := self._documents.get(request.path):
+            return page(request)
         return await self._rest(request)
 
 
-def application(service: Service, card: CardPage) -> FastAPI:
-    """The application, without FastAPI's own pages."""
+def application(service: Service, documents: Mapping[str, Page]) -> FastAPI:
+    """The application, without FastAPI's own pages. ``documents`` are pages by path."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_route("/{path:path}", Front(service, card))  # type: ignore[arg-type]  # an ASGI endpoint: any method
+    app.add_route("/{path:path}", Front(service, documents))  # type: ignore[arg-type]  # an ASGI endpoint: any method
     return app
 
 

@@ -48,7 +48,7 @@ ROUTES = (
 """The route table. Each path is served below ``/{tenant}`` as well."""
 
 # The first segments of fixed paths, which are never taken for a tenant.
-RESERVED = frozenset(route.path.split("/")[1] for route in ROUTES) | {".well-known"}
+RESERVED = frozenset(route.path.split("/")[1] for route in ROUTES) | {".well-known", "openapi.json"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from herald import bootstrap
-from herald.bindings import app, card, gateway
+from herald.bindings import app, card, gateway, openapi_page
 from herald.bindings.service import Service
-from herald.bindings.wellknown import CardPage
+from herald.bindings.wellknown import CARD_PATH, CardPage
 from herald.entrypoints.logs import json_logger
 
 logger = json_logger()
@@ -41,8 +41,12 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
         webhooks_per_task=settings.webhooks_per_task,
     )
     service = Service(api.operations, api.ids, settings.auth_mode, written.required_extensions, written.extensions)
-    page = CardPage(written, deployment, gateway.public_url(settings.public_url, region))
-    answer = app.handler(app.application(service, page))
+    base_url = gateway.public_url(settings.public_url, region)
+    documents: dict[str, app.Page] = {
+        CARD_PATH: CardPage(written, deployment, base_url),
+        openapi_page.PATH: openapi_page.OpenApiPage(lambda base: card.complete(written, base, deployment), base_url),
+    }
+    answer = app.handler(app.application(service, documents))
 
     def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         # The id that a client finds in the error for a fault of ours. inject_lambda_context would do more, at a price.
