@@ -31,6 +31,9 @@ invoke: python ## one function in a container, against the local stack: FUNCTION
 test: environments ## every check and every test
 	@$(PYTHON) -m local.checks
 
+conformance: environments ## the official A2A conformance kit against a stack of its own: TCK=path of a checkout
+	@PYTHONPATH=tests:layers/herald/python $(PYTHON) -m conformance
+
 bench-quick: environments ## what a request, a notification and a cold import cost, beside their marks
 	@$(PYTHON) -m bench.quick
 
@@ -49,4 +52,4 @@ python:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
 
-.PHONY: help demo up down logs invoke test bench-quick lock clean environments python
+.PHONY: help demo up down logs invoke test conformance bench-quick lock clean environments python
