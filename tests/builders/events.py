@@ -36,7 +36,8 @@ def rest_event(
     """An API Gateway REST API proxy event.
 
     ``body`` that isn't str, bytes or None is sent as JSON. ``owner`` and ``tenant`` are what the authorizer found in a
-    token; ``user``, instead, is ``identity.user`` of a SigV4 caller. Both "": nobody. ``base_path`` is that of a custom domain: part of ``requestContext.path`` in the place of the stage.
+    token; ``user``, instead, is ``identity.user`` of a SigV4 caller. Both "": nobody. ``base_path`` is that of a custom
+    domain: part of ``requestContext.path`` in the place of the stage.
     """
     sent = {"Content-Type": "application/json", "A2A-Version": "1.0", "Host": domain, **(headers or {})}
     raw: bytes | None
@@ -82,11 +83,16 @@ def rest_event(
                 "sourceIp": "198.51.100.7",
                 "userAgent": "test",
             },
-            "authorizer": None if user or not owner else {"principalId": owner, "owner": owner, "tenant": tenant},
+            "authorizer": None if user or not owner else authorized(owner, tenant),
         },
         "body": encoded,
         "isBase64Encoded": base64_body,
     }
+
+
+def authorized(owner: str, tenant: str = "", missing: str = "", expires: str = "1767229200") -> dict[str, str]:
+    """What the authorizer says of a token, as API Gateway hands it on; ``expires`` is an hour after the event."""
+    return {"principalId": owner, "owner": owner, "tenant": tenant, "missing": missing, "expires": expires}
 
 
 def rpc_event(method: str, params: object = None, *, rpc_id: object = 1, **event: Any) -> dict[str, Any]:

@@ -25,11 +25,13 @@ from herald.ports import (
     Ids,
     Sealer,
     TaskLog,
+    Usage,
     Webhooks,
     WorkerLauncher,
 )
 from herald.settings import (
     ApiSettings,
+    AuthorizeSettings,
     PublishKeysSettings,
     RingWebhooksSettings,
     RunAgentSettings,
@@ -41,10 +43,12 @@ from herald.settings import (
 if TYPE_CHECKING:
     from herald.adapters.kms import KmsCardKey
     from herald.adapters.secrets import SecretVersions
+    from herald.authorization.verifier import Verifier
     from herald.delivery.cursor import Delivery, Watch
     from herald.delivery.ring import Ringer
     from herald.delivery.signing import SigningKeys
     from herald.operations.catalogue import Catalogue
+    from herald.operations.get_extended_agent_card import ExtendedCard
     from herald.upkeep.sweep import Sweep
     from herald.worker.turns import Worker
 
@@ -81,6 +85,11 @@ class Platform:
     def due_index(self, table: str) -> DueIndex:
         return DynamoDueIndex(lambda: self.aws.dynamodb, table)
 
+    def usage(self, table: str, owner_shards: int) -> Usage:
+        from herald.adapters.dynamodb.usage import DynamoUsage
+
+        return DynamoUsage(lambda: self.aws.dynamodb, table, self.clock, owner_shards)
+
     def doorbells(self, queue_url: str) -> Doorbells:
         from herald.adapters.sqs import SqsDoorbells
 
@@ -108,8 +117,20 @@ class Platform:
         return SecretsSealer(self.secret(secret_id))
 
 
-def api(platform: Platform, *, push_notifications: bool = True, input_modes: tuple[str, ...] = ()) -> Api:
-    """What the function ``api`` serves. ``push_notifications`` and ``input_modes`` are what the Agent Card says."""
+def api(
+    platform: Platform,
+    *,
+    push_notifications: bool = True,
+    input_modes: tuple[str, ...] = (),
+    extended_card: ExtendedCard | None = None,
+) -> Api:
+    """What the function ``api`` serves.
+
+    Args:
+        push_notifications: what the Agent Card says.
+        input_modes: what the Agent Card says.
+        extended_card: makes the extended card; None when there is none.
+    """
     from herald.adapters.dns import SystemResolver
     from herald.delivery.url_policy import AllowList, UrlPolicy
     from herald.operations import direct_reply
@@ -124,8 +145,10 @@ def api(platform: Platform, *, push_notifications: bool = True, input_modes: tup
         sealer=platform.sealer(settings.sealing_secret),
         clock=platform.clock,
         ids=platform.ids,
+        usage=platform.usage(settings.table, settings.owner_shards),
         check_url=UrlPolicy(SystemResolver(), AllowList.parse(settings.webhook_allow)).objection,
         reply=direct_reply.load(),
+        extended_card=extended_card,
     )
     limits = Limits(
         idempotent_send=settings.idempotent_send,
@@ -133,7 +156,10 @@ def api(platform: Platform, *, push_notifications: bool = True, input_modes: tup
         max_task_days=settings.max_task_days,
         retention_days=settings.retention_days,
         webhooks_per_task=settings.webhooks_per_task,
+        open_tasks_per_owner=settings.open_tasks_per_owner,
+        origins_per_owner=settings.origins_per_owner,
         push_notifications=push_notifications,
+        extended_agent_card=extended_card is not None,
         input_modes=input_modes,
     )
     return Api(settings, catalogue(ports, limits), platform.ids)
@@ -214,6 +240,21 @@ def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
         watch,
         random,
     )
+
+
+def authorize(platform: Platform) -> Verifier:
+    """What the function ``authorize`` asks. Only a stack in an emulator reads an issuer's keys over plain http."""
+    from herald.adapters.issuer import HttpIssuerDocuments
+    from herald.authorization.claims import Expected
+    from herald.authorization.key_ring import KeyRing
+    from herald.authorization.verifier import Verifier
+
+    settings = AuthorizeSettings.read(platform.environ)
+    audiences = frozenset(each for name in settings.audience.split(",") if (each := name.strip()))
+    expected = Expected(settings.oidc_issuer, audiences, tuple(settings.scopes.split()), settings.tenant_claim)
+    documents = HttpIssuerDocuments(plain=bool(platform.environ.get("AWS_ENDPOINT_URL")))
+    keys = KeyRing(documents, settings.oidc_issuer, settings.jwks_url, platform.clock)
+    return Verifier(expected, keys, platform.clock)
 
 
 def publish_keys(platform: Platform) -> SigningKeys:

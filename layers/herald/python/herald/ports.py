@@ -263,5 +263,12 @@ class CardKey(Protocol):
         """As a JSON Web Key with its ``kid``. Raises Unavailable, and LookupError when the key is gone or disabled."""
 
 
+class IssuerDocuments(Protocol):
+    """What an issuer of access tokens publishes: where its keys are, and the keys."""
+
+    def read(self, url: str) -> bytes:
+        """The document at this address. Raises Unavailable."""
+
+
 class Unavailable(Exception):
     """A service of ours didn't answer, or throttled, beyond the bounded retries. Never a receiver's fault."""

@@ -114,6 +114,12 @@ class ApiSettings(_Log, _StateMachine, _Receivers, _Card):
     webhooks_per_task: int = Field(
         default=10, ge=1, le=50, description="the number of webhooks that a task may have (1 to 50)"
     )
+    open_tasks_per_owner: int = Field(
+        default=1_000, ge=1, description="the number of open tasks that an owner may have (1 or more)"
+    )
+    origins_per_owner: int = Field(
+        default=20, ge=1, le=1_000, description="the number of origins that an owner's webhooks may have (1 to 1000)"
+    )
     card_max_age: int = Field(
         default=300, ge=0, le=86_400, description="how long caches may keep the Agent Card, seconds (0 to 86400)"
     )
@@ -124,6 +130,26 @@ class ApiSettings(_Log, _StateMachine, _Receivers, _Card):
         default="", pattern=r"^(https?://\S+)?$", description="the URL where callers get access tokens, or nothing"
     )
     scopes: str = Field(default="", description="the scopes that every call needs, separated by spaces, or nothing")
+
+
+class AuthorizeSettings(Settings):
+    """Of the function ``authorize``."""
+
+    oidc_issuer: str = Field(
+        pattern=r"^https?://[^\s#?]+$", description="the URL of the issuer of access tokens, as their iss has it"
+    )
+    audience: str = Field(
+        default="", description="a comma list of audiences, one of which a token must be meant for, or nothing"
+    )
+    scopes: str = Field(
+        default="",
+        pattern=r"^[!#-\[\]-~ ]*$",
+        description="the scopes that every call needs, separated by spaces, or nothing",
+    )
+    tenant_claim: str = Field(default="", description="the claim that names the caller's tenant, or nothing")
+    jwks_url: str = Field(
+        default="", pattern=r"^(https?://\S+)?$", description="the URL of the issuer's keys, or nothing to discover it"
+    )
 
 
 class PublishKeysSettings(_Signing, _Card):

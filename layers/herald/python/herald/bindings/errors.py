@@ -11,8 +11,8 @@ ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
 
 # JSON-RPC clients map errors by code and take a status of 400 and above for a failure of the transport; so only what
-# concerns the transport leaves 200.
-_TRANSPORT = frozenset({401, 403, 413, 429})
+# concerns the transport leaves 200. (405 is for what is no JSON-RPC request at all.)
+_TRANSPORT = frozenset({401, 403, 405, 413, 429})
 
 
 def details(error: A2AError) -> list[dict[str, Any]]:
@@ -46,8 +46,10 @@ def rest(error: A2AError) -> dict[str, Any]:
 
 def headers(error: A2AError) -> dict[str, str]:
     """What an error's response carries beside its body."""
-    if error.row.status == 401:
-        return {"www-authenticate": error.metadata["scheme"]}
+    if "challenge" in error.metadata:
+        return {"www-authenticate": error.metadata["challenge"]}
+    if error.row.status == 405:
+        return {"allow": error.metadata["allow"]}
     if isinstance(error, UnavailableError):
         return {"retry-after": "1"}
     if error.row.status == 429:

@@ -129,6 +129,10 @@ class ResourceExhaustedError(A2AError):
     row = Row(-32603, 429, "RESOURCE_EXHAUSTED", "RESOURCE_EXHAUSTED")
 
 
+class PermissionDeniedError(A2AError):
+    row = Row(-32600, 403, "PERMISSION_DENIED", "PERMISSION_DENIED")
+
+
 class UnavailableError(A2AError):
     row = Row(-32603, 503, "UNAVAILABLE", "UNAVAILABLE")
 
