@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from builders.events import rest_event, rpc_event
 from builders.turns import result_of
 from fakes.clock import FakeClock, SequentialIds
 from fakes.store import FakeTaskLog, FakeWebhooks, World
+from fakes.usage import FakeUsage
 from fakes.world import FakeLauncher, FakeResolver, FakeSealer
 from herald.bindings import app, card, gateway, openapi_page
+from herald.bindings.card_security import Door
+from herald.bindings.deployed_card import Cards, Deployment
 from herald.bindings.service import Service
 from herald.bindings.wellknown import CARD_PATH, CardPage
 from herald.delivery.url_policy import AllowList, UrlPolicy
@@ -20,6 +24,7 @@ from herald.log import Appender, status_entry
 from herald.operations.call import Call, Limits
 from herald.operations.catalogue import Catalogue, Ports, catalogue
 from herald.operations.send_message import Reply
+from herald.ports import CardSigner
 from herald.protocol import codec
 from herald.protocol.states import TaskState
 from herald.records import Caller, Entry, Header, TaskRef
@@ -64,6 +69,11 @@ class ApiBench:
     reply: Reply | None = None
     allow: str = ""
     card_text: str = CARD
+    extended_text: str = ""
+    card_signer: CardSigner | None = None
+    issuer: str = "https://issuer.example.com"
+    token_url: str = ""
+    scopes: tuple[str, ...] = ()
     public_url: str = ""
     clock: FakeClock = field(default_factory=FakeClock)
     ids: SequentialIds = field(default_factory=SequentialIds)
@@ -75,6 +85,7 @@ class ApiBench:
         self.world = World(self.clock)
         self.log = FakeTaskLog(self.world)
         self.webhooks = FakeWebhooks(self.world)
+        self.usage = FakeUsage(self.world)
         self._handler: Callable[[Json, Any], Json] | None = None
         self.operations: Catalogue = catalogue(
             Ports(
@@ -84,10 +95,12 @@ class ApiBench:
                 sealer=self.sealer,
                 clock=self.clock,
                 ids=self.ids,
+                usage=self.usage,
                 check_url=UrlPolicy(self.resolver, AllowList.parse(self.allow)).objection,
                 reply=self.reply,
+                extended_card=self.cards.extended if self.extended_text else None,
             ),
-            self.limits,
+            self.limits if not self.extended_text else replace(self.limits, extended_agent_card=True),
         )
 
     # ---- operations ----
@@ -144,19 +157,27 @@ class ApiBench:
 
     # ---- bindings ----
 
+    @cached_property
+    def written(self) -> card.WrittenCard:
+        return card.read(self.card_text, self.extended_text or None, modified=1_767_225_600)
+
+    @cached_property
+    def cards(self) -> Cards:
+        door = Door(self.auth, REGION, self.issuer, self.token_url, self.scopes)
+        return Cards(self.written, Deployment(door, 15, self.limits.webhooks_per_task), self.card_signer)
+
     @property
     def handler(self) -> Callable[[Json, Any], Json]:
         if self._handler is None:
-            written = card.WrittenCard(card.parse(self.card_text), modified=1_767_225_600)
-            deployment = card.Deployment(self.auth, REGION, 15, self.limits.webhooks_per_task)
+            written, cards = self.written, self.cards
             base_url = gateway.public_url(self.public_url, REGION)
             documents: dict[str, app.Page] = {
-                CARD_PATH: CardPage(written, deployment, base_url),
-                openapi_page.PATH: openapi_page.OpenApiPage(
-                    lambda base: card.complete(written, base, deployment), base_url
-                ),
+                CARD_PATH: CardPage(cards.public, written.modified, 300, base_url),
+                openapi_page.PATH: openapi_page.OpenApiPage(cards.public.unsigned, base_url),
             }
-            service = Service(self.operations, self.ids, self.auth, written.required_extensions, written.extensions)
+            service = Service(
+                self.operations, self.ids, self.auth, written.required_extensions, written.extensions, base_url
+            )
             self._handler = app.handler(app.application(service, documents))
         return self._handler
 

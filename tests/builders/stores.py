@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from builders.stack import create_tasks_table
 from fakes.clock import FakeClock
 from fakes.store import FakeDueIndex, FakeTaskIndex, FakeTaskLog, FakeWebhooks, World
+from fakes.usage import FakeUsage
 from herald.adapters.aws import AwsClients
 from herald.adapters.dynamodb.due import DynamoDueIndex
 from herald.adapters.dynamodb.index import DynamoTaskIndex
 from herald.adapters.dynamodb.log import DynamoTaskLog
+from herald.adapters.dynamodb.usage import DynamoUsage
 from herald.adapters.dynamodb.webhooks import DynamoWebhooks
 from herald.adapters.s3 import S3Bodies
-from herald.ports import DueIndex, TaskIndex, TaskLog, Webhooks
+from herald.ports import DueIndex, TaskIndex, TaskLog, Usage, Webhooks
 
 TABLE = "tasks"
 BUCKET = "bodies"
@@ -37,10 +39,12 @@ class Store:
     webhooks: Webhooks
     index: DueIndex
     tasks: TaskIndex
+    usage: Usage
 
 
 def fake_store(world: World) -> Store:
-    return Store("fake", FakeTaskLog(world), FakeWebhooks(world), FakeDueIndex(world), FakeTaskIndex(world))
+    log, webhooks = FakeTaskLog(world), FakeWebhooks(world)
+    return Store("fake", log, webhooks, FakeDueIndex(world), FakeTaskIndex(world), FakeUsage(world))
 
 
 def dynamo_store(aws: AwsClients, clock: FakeClock, owner_shards: int = 1) -> Store:
@@ -53,4 +57,5 @@ def dynamo_store(aws: AwsClients, clock: FakeClock, owner_shards: int = 1) -> St
         DynamoWebhooks(lambda: aws.dynamodb, TABLE, clock),
         DynamoDueIndex(lambda: aws.dynamodb, TABLE),
         DynamoTaskIndex(lambda: aws.dynamodb, TABLE, clock, owner_shards),
+        DynamoUsage(lambda: aws.dynamodb, TABLE, clock, owner_shards),
     )

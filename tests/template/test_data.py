@@ -37,6 +37,7 @@ def test_the_tables_keys_and_indexes(of_type: Select) -> None:
         ("byOwner", [("ownerKey", "HASH"), ("listKey", "RANGE")], listed),
         ("byContext", [("contextKey", "HASH"), ("listKey", "RANGE")], listed),
         ("due", [("dueShard", "HASH"), ("dueAt", "RANGE")], {"ProjectionType": "KEYS_ONLY"}),
+        ("open", [("openKey", "HASH")], {"ProjectionType": "KEYS_ONLY"}),
     ]
     assert {row["AttributeName"]: row["AttributeType"] for row in table["AttributeDefinitions"]} == {
         "pk": "S",
@@ -46,6 +47,7 @@ def test_the_tables_keys_and_indexes(of_type: Select) -> None:
         "listKey": "S",
         "dueShard": "S",
         "dueAt": "N",
+        "openKey": "S",
     }
 
 

@@ -54,6 +54,8 @@ def test_the_defaults_of_the_api() -> None:
         "retention_days": 30,
         "owner_shards": 1,
         "webhooks_per_task": 10,
+        "open_tasks_per_owner": 1_000,
+        "origins_per_owner": 20,
         "card_key": "",
         "card_max_age": 300,
         "oidc_issuer": "",

@@ -37,6 +37,11 @@ class TaskRef:
     owner: str
     task_id: str
 
+    @property
+    def caller(self) -> Caller:
+        """Whose it is."""
+        return Caller(self.tenant, self.owner)
+
 
 @dataclass(frozen=True, slots=True)
 class OriginsInUse:

@@ -22,11 +22,13 @@ class Call:
         traceparent: the trace it belongs to (W3C).
         extensions: URIs of the extensions in use: the client asked for them and the Agent Card declares them, in the
             card's order (A2A specification section 4.6).
+        base_url: the API's public address.
     """
 
     caller: Caller
     traceparent: str = ""
     extensions: tuple[str, ...] = ()
+    base_url: str = ""
 
     def task(self, task_id: str) -> TaskRef:
         """The caller's task of this name, there or not.
@@ -53,6 +55,7 @@ class Limits:
         open_tasks_per_owner: tasks that haven't ended, 1 or more.
         origins_per_owner: scheme, host and port of webhooks' URLs, 1 to 1,000.
         push_notifications: what the Agent Card says.
+        extended_agent_card: what the Agent Card says.
         input_modes: media types and ranges that the Agent Card takes in a message's parts, in lower case and without
             parameters; none: anything.
     """
@@ -65,6 +68,7 @@ class Limits:
     open_tasks_per_owner: int = 1_000
     origins_per_owner: int = 20
     push_notifications: bool = True
+    extended_agent_card: bool = False
     input_modes: tuple[str, ...] = ()
 
 

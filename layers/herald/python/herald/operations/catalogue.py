@@ -9,8 +9,11 @@ from typing import Any
 from herald.operations.call import Call, Limits
 from herald.operations.cancel_task import CancelTask
 from herald.operations.follow_up import FollowUps
+from herald.operations.get_extended_agent_card import ExtendedCard, GetExtendedAgentCard
 from herald.operations.get_task import GetTask
 from herald.operations.new_task import NewTasks
+from herald.operations.open_tasks import OpenTasks
+from herald.operations.origins import Origins
 from herald.operations.push_configs import (
     CreateTaskPushNotificationConfig,
     DeleteTaskPushNotificationConfig,
@@ -20,7 +23,7 @@ from herald.operations.push_configs import (
 from herald.operations.registration import CheckUrl, Registrar
 from herald.operations.send_message import Reply, SendMessage
 from herald.operations.unsupported import Unsupported
-from herald.ports import Clock, Ids, Sealer, TaskLog, Webhooks, WorkerLauncher
+from herald.ports import Clock, Ids, Sealer, TaskLog, Usage, Webhooks, WorkerLauncher
 from herald.protocol import requests
 from herald.protocol.protojson import Model
 
@@ -49,16 +52,20 @@ class Ports:
     clock: Clock
     ids: Ids
     check_url: CheckUrl
+    usage: Usage
     reply: Reply | None = None
+    extended_card: ExtendedCard | None = None
 
 
 def catalogue(ports: Ports, limits: Limits) -> Catalogue:
     """Every operation of the specification; those that this agent doesn't offer say so."""
     log, webhooks, clock, ids = ports.log, ports.webhooks, ports.clock, ports.ids
-    registrar = Registrar(log, webhooks, ports.sealer, clock, ids, ports.check_url, limits)
+    origins = Origins(ports.usage, clock, limits.origins_per_owner)
+    registrar = Registrar(log, webhooks, ports.sealer, clock, ids, ports.check_url, origins, limits)
     push = (log, webhooks, registrar, limits)
     no_streams = "This agent doesn't stream: send with returnImmediately and a webhook, or poll with GetTask."
-    new_tasks, follow_ups = NewTasks(log, registrar, clock, ids, limits), FollowUps(log, clock, ids)
+    open_tasks = OpenTasks(ports.usage, clock, limits.open_tasks_per_owner)
+    new_tasks, follow_ups = NewTasks(log, registrar, open_tasks, clock, ids, limits), FollowUps(log, clock, ids)
     send = SendMessage(log, registrar, new_tasks, follow_ups, clock, ids, limits, ports.reply)
     return {
         "SendMessage": Operation(requests.SendMessageRequest, send),
@@ -79,5 +86,8 @@ def catalogue(ports: Ports, limits: Limits) -> Catalogue:
         "DeleteTaskPushNotificationConfig": Operation(
             requests.DeleteTaskPushNotificationConfigRequest, DeleteTaskPushNotificationConfig(*push)
         ),
-        "GetExtendedAgentCard": Operation(None, Unsupported("This agent has no extended card: its card is public.")),
+        "GetExtendedAgentCard": Operation(
+            requests.GetExtendedAgentCardRequest,
+            GetExtendedAgentCard(limits.extended_agent_card, ports.extended_card),
+        ),
     }

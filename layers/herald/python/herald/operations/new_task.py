@@ -8,11 +8,12 @@ from typing import Any
 
 from herald.operations.call import Call, Limits
 from herald.operations.identity import IDEMPOTENCY_KEY, Identity
+from herald.operations.open_tasks import OpenTasks
 from herald.operations.registration import Registrar, Wish
 from herald.ports import Clock, Ids, TaskLog, Unavailable
-from herald.protocol.errors import InvalidParamsError, invalid
+from herald.protocol.errors import A2AError, InvalidParamsError, invalid
 from herald.protocol.states import TaskState
-from herald.records import START_WITHIN, Entry, Header, TaskRef
+from herald.records import START_WITHIN, Caller, Entry, Header, TaskRef
 
 DAY = 86_400_000  # ms
 MAX_CONTEXT_ID = 256  # bytes of UTF-8: it is a part of index keys
@@ -26,6 +27,7 @@ class NewTasks:
 
     log: TaskLog
     registrar: Registrar
+    open_tasks: OpenTasks
     clock: Clock
     ids: Ids
     limits: Limits
@@ -36,7 +38,9 @@ class NewTasks:
         """The header of the task that this send made, now or before; and its log where that is known without a read.
 
         Raises:
-            InvalidParamsError: contextId is too long, or the idempotencyKey was used for another message.
+            InvalidParamsError: contextId is too long, the idempotencyKey was used for another message, or the webhook
+                is of one origin more than the owner's may be.
+            ResourceExhaustedError: the owner has as many open tasks as they may.
             Unavailable: the task of an earlier send is being removed.
         """
         context_id = message.get("contextId") or identity.context_id
@@ -64,9 +68,13 @@ class NewTasks:
         text = body({**message, "taskId": ref.task_id, "contextId": context_id})
         entry = Entry(0, "message", text, now, self.ids.token(), turn=0, traceparent=call.traceparent)
         webhook = self.registrar.make(wish, ref, 0, header.expires_second) if wish else None
-        if self.log.create(header, entry, webhook):
+        refused = self._refused(call.caller, wish, header.expires_second)
+        if refused is None and self.log.create(header, entry, webhook):
+            self.open_tasks.opened(call.caller)
             return header, [entry]
         known = self.log.header(ref)
+        if known is None and refused:
+            raise refused
         if known is None:
             raise Unavailable(f"task {ref.task_id} has expired and isn't removed yet")
         if known.send_hash != identity.content_hash:
@@ -74,6 +82,16 @@ class NewTasks:
         if wish:
             self.registrar.ensure(wish, known)
         return known, None
+
+    def _refused(self, owner: Caller, wish: Wish | None, expires_second: int) -> A2AError | None:
+        """Why this owner may open no more tasks, or none with this webhook; the ones that they have stand."""
+        try:
+            self.open_tasks.check(owner)
+            if wish:
+                self.registrar.reserve(wish, owner, expires_second)
+        except A2AError as refused:
+            return refused
+        return None
 
 
 def reused_key() -> InvalidParamsError:

@@ -15,11 +15,12 @@ from herald.client_secrets import Secrets
 from herald.operations import webhook_fields
 from herald.operations.call import Limits
 from herald.operations.identity import digest
+from herald.operations.origins import Origins
 from herald.ports import Clock, Ids, Sealer, TaskLog, Webhooks
 from herald.protocol import codec
 from herald.protocol.errors import InvalidParamsError, PushNotificationNotSupportedError, invalid
 from herald.protocol.model import TaskPushNotificationConfig
-from herald.records import Header, TaskRef, Webhook, next_look
+from herald.records import Caller, Header, TaskRef, Webhook, next_look
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ class Registrar:
 
     Args:
         check_url: the guard against SSRF.
+        origins: those that an owner's webhooks may point at.
     """
 
     log: TaskLog
@@ -51,6 +53,7 @@ class Registrar:
     clock: Clock
     ids: Ids
     check_url: CheckUrl
+    origins: Origins
     limits: Limits
 
     def check(self, config: TaskPushNotificationConfig, path: str = "", *, inline: bool = False) -> Wish:
@@ -99,10 +102,11 @@ class Registrar:
         """Store a webhook on a task that exists, in place of the one with the same id.
 
         Raises:
-            InvalidParamsError: the task has as many webhooks as it may have.
+            InvalidParamsError: the task has as many webhooks as it may have, or the owner's point at as many origins.
         """
         limit = self.limits.webhooks_per_task
-        known = self.check_room(wish, header.ref)
+        known = self._with_room(wish, header.ref)
+        self.reserve(wish, header.ref.caller, header.expires_second)
         webhook = self.make(wish, header.ref, self._end(header), header.expires_second)
         self.webhooks.put(webhook)
         added = all(one.config_id != wish.config_id for one in known)
@@ -112,7 +116,36 @@ class Registrar:
             raise too_many(limit, wish.path)
         return webhook
 
-    def check_room(self, wish: Wish, ref: TaskRef) -> list[Webhook]:
+    def check_room(self, wish: Wish, ref: TaskRef) -> None:
+        """Return if ``ensure`` will find room for an inline webhook on this task.
+
+        Raises:
+            InvalidParamsError: the task has as many webhooks as it may have, or the owner's point at as many origins.
+        """
+        known = self._with_room(wish, ref)
+        if not any(self._stands(wish, one) for one in known):
+            lifetime = (self.limits.max_task_days + self.limits.retention_days) * 86_400
+            self.reserve(wish, ref.caller, self.clock.now() // 1000 + lifetime)  # no task lives longer
+
+    def reserve(self, wish: Wish, owner: Caller, expires_second: int) -> None:
+        """Let this owner's webhooks point where the wish does, until their task expires.
+
+        Raises:
+            InvalidParamsError: they point at as many other origins as they may.
+        """
+        self.origins.reserve(owner, wish.url, expires_second, wish.path)
+
+    def ensure(self, wish: Wish, header: Header) -> None:
+        """Store an inline webhook unless it stands there already, just as it is."""
+        known = self.webhooks.get(header.ref, wish.config_id)
+        if known is None or not self._stands(wish, known):
+            self.register(wish, header)
+
+    def _stands(self, wish: Wish, known: Webhook) -> bool:
+        same = known.config_id == wish.config_id and known.url == wish.url
+        return same and self.secrets(known) == wish.secrets
+
+    def _with_room(self, wish: Wish, ref: TaskRef) -> list[Webhook]:
         """The webhooks of a task, which has room for this one.
 
         Raises:
@@ -123,12 +156,6 @@ class Registrar:
         if len(known) >= limit and all(one.config_id != wish.config_id for one in known):
             raise too_many(limit, wish.path)
         return known
-
-    def ensure(self, wish: Wish, header: Header) -> None:
-        """Store an inline webhook unless it stands there already, just as it is."""
-        known = self.webhooks.get(header.ref, wish.config_id)
-        if known is None or known.url != wish.url or self.secrets(known) != wish.secrets:
-            self.register(wish, header)
 
     def secrets(self, webhook: Webhook) -> Secrets | None:
         """What a client gave to be shown to its receiver; None when the key that sealed it is gone."""

@@ -78,6 +78,8 @@ def header_item(header: Header, owner_shards: int = 1) -> Item:
         "contextKey": {"S": keys.context_key(ref, header.context_id)},
         "listKey": {"S": keys.list_key(ref, header.status_at)},
     }
+    if not header.terminal:
+        item["openKey"] = {"S": keys.open_key(ref, owner_shards)}
     if header.send_hash:
         item["sendHash"] = {"S": header.send_hash}
     if header.due_at is not None:
@@ -106,11 +108,14 @@ def header_update(partition: str, header: Header) -> tuple[str, Item]:
         "SET #state = :state, statusAt = :statusAt, statusNumber = :statusNumber, turn = :turn,"
         " openedAt = :openedAt, run = :run, #end = :end, listKey = :listKey"
     )
+    gone = ["openKey"] if header.terminal else []  # the one thing that tells an open task; set at creation
     if header.due_at is None:
-        return update + " REMOVE dueAt, dueShard", values
-    values[":dueAt"] = {"N": str(header.due_at)}
-    values[":dueShard"] = {"S": keys.due_shard(partition)}
-    return update + ", dueAt = :dueAt, dueShard = :dueShard", values
+        gone += ["dueAt", "dueShard"]
+    else:
+        update += ", dueAt = :dueAt, dueShard = :dueShard"
+        values[":dueAt"] = {"N": str(header.due_at)}
+        values[":dueShard"] = {"S": keys.due_shard(partition)}
+    return update + (f" REMOVE {', '.join(gone)}" if gone else ""), values
 
 
 def header_from_item(item: Image) -> Header:

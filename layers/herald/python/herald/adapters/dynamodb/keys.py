@@ -5,7 +5,8 @@ Each part of a partition key is percent-encoded, so that no name can reach into 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import base64
+import hashlib
 from urllib.parse import quote, unquote
 from zlib import crc32
 
@@ -36,6 +37,11 @@ def ref_from_pk(key: str) -> TaskRef:
     if len(parts) != 4 or parts[0] != "TASK":
         raise ValueError(f"not a task's partition key: {key!r}")
     return TaskRef(unquote(parts[1]), unquote(parts[2]), unquote(parts[3]))
+
+
+def owner_pk(owner: Caller) -> str:
+    """``OWNER#<tenant>#<owner>``: what is an owner's and no task's."""
+    return f"OWNER#{quote(owner.tenant, safe='')}#{quote(owner.owner, safe='')}"
 
 
 def log_sk(number: int) -> str:
@@ -127,3 +133,7 @@ def due_shard(partition: str) -> str:
 def body_key(partition: str, number: int, writer: str) -> str:
     """Where a large body lies in the bucket. The writer is part of it: losers of a race don't overwrite the winner."""
     return f"bodies/{partition}/{number}-{writer}"
+
+
+def _digest(text: str) -> str:
+    return base64.b32encode(hashlib.sha256(text.encode()).digest()[:16]).decode().rstrip("=").lower()
