@@ -81,26 +81,28 @@ def test_f9_text_beyond_ascii_comes_back_equal(api: ApiBench, encoded: bool) -> 
 
 @pytest.mark.parametrize(
     "event",
-    [
-        {},
-        {"resource": "/", "requestContext": {}},
-        {"resource": "/", "requestContext": {}, "httpMethod": "POST", "path": "/", "headers": {"Host": "a:b:c"}},
-        {
-            "resource": "/",
-            "requestContext": {"requestId": "r-1"},
-            "httpMethod": "POST",
-            "path": "/",
-            "headers": {},
-            "body": "%%%",
-            "isBase64Encoded": True,
-        },
-    ],
+    [{}, {"resource": "/", "requestContext": {}}, {"resource": "/", "requestContext": {"requestId": "r-1"}}, [], "x"],
+    ids=str,
 )
-def test_an_event_that_cannot_be_read_is_answered_in_shape(api: ApiBench, event: dict[str, Any]) -> None:
+def test_an_event_that_is_none_of_api_gateways_is_answered_in_shape(api: ApiBench, event: Any) -> None:
     answer = api.http(event)
 
-    assert answer["statusCode"] in (401, 500)
-    assert json.loads(answer["body"])["error"]
+    assert answer["statusCode"] == 500
+    assert answer["headers"] == {"content-type": "application/a2a+json"}
+    assert json.loads(answer["body"])["error"]["details"][0]["reason"] == "INTERNAL_ERROR"
+
+
+@pytest.mark.parametrize("body", ["%%%", "YWJ", "é", "YWJj\n", "{}", " "])
+@pytest.mark.parametrize(("path", "status"), [("/", 200), ("/message:send", 400)])
+def test_a_body_that_is_not_the_base64_it_should_be_is_a_parse_error(
+    api: ApiBench, path: str, status: int, body: str
+) -> None:
+    answer = api.http(rest_event("POST", path, owner="alice") | {"body": body, "isBase64Encoded": True})
+
+    error = json.loads(answer["body"])["error"]
+    assert answer["statusCode"] == status
+    assert (error.get("data") or error["details"])[0]["reason"] == "PARSE_ERROR"
+    assert "base64" in error["message"]
 
 
 def test_a_crash_inside_a_binding_is_an_internal_error(

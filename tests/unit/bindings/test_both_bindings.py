@@ -472,6 +472,7 @@ def test_only_what_concerns_the_transport_leaves_200_over_json_rpc(kind: type[A2
     leaves = {
         "UNAUTHENTICATED": 401,
         "PERMISSION_DENIED": 403,
+        "PERMISSION_DENIED": 403,
         "METHOD_NOT_ALLOWED": 405,  # for what is no JSON-RPC request: it isn't a POST
         "REQUEST_TOO_LARGE": 413,
         "RESOURCE_EXHAUSTED": 429,

@@ -157,10 +157,90 @@ def test_e18_the_endpoint_is_served_with_and_without_a_slash(api: ApiBench, shap
     assert "result" in json.loads(answer["body"])
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"])
-def test_other_verbs_at_the_endpoint_are_refused_by_name(api: ApiBench, method: str) -> None:
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS", "PATCH"])
+def test_other_verbs_at_the_endpoint_are_refused_by_name_in_its_shape(api: ApiBench, method: str) -> None:
     answer = api.rest(method, "/")
 
     assert answer.status == 405
     assert answer.headers["allow"] == "POST"
-    assert answer.reason == "METHOD_NOT_ALLOWED"
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.body == {
+        "jsonrpc": "2.0",
+        "id": None,
+        "error": {
+            "code": -32600,
+            "message": "Use POST at this path.",
+            "data": [
+                {
+                    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                    "reason": "METHOD_NOT_ALLOWED",
+                    "domain": "a2a-protocol.org",
+                    "metadata": {"allow": "POST"},
+                }
+            ],
+        },
+    }
+
+
+def test_head_at_the_endpoint_is_refused_without_a_body(api: ApiBench) -> None:
+    answer = api.http(rest_event("HEAD", "/"))
+
+    assert (answer["statusCode"], answer["headers"]["allow"], answer["body"]) == (405, "POST", "")
+
+
+@pytest.mark.parametrize(
+    "rpc_id",
+    ["x" * 999, '"' * 500, "\u0001" * 200, float("1." + "1" * 17), 10**1000],
+    ids=["long", "quotes", "controls", "float", "int"],
+)
+def test_an_id_is_at_most_1_000_characters_long_since_it_comes_back(api: ApiBench, rpc_id: object) -> None:
+    body = post(api, envelope(id=rpc_id))["body"]
+
+    assert (body["error"]["code"], body["id"]) in ((-32600, None), (-32001, rpc_id))
+    assert (body["id"] is None) is (len(json.dumps(rpc_id)) > 1000)
+
+
+def test_a_fault_after_the_envelope_was_read_keeps_the_id(
+    api: ApiBench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def crash(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("herald.bindings.service.Service.check_parameters", crash)
+
+    answer = post(api, envelope(id="abc"))
+
+    assert answer["statusCode"] == 200
+    assert answer["body"] == {
+        "jsonrpc": "2.0",
+        "id": "abc",
+        "error": {
+            "code": -32603,
+            "message": "Internal error",
+            "data": [
+                {
+                    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                    "reason": "INTERNAL_ERROR",
+                    "domain": "a2a-protocol.org",
+                    "metadata": {"correlationId": "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"},
+                }
+            ],
+        },
+    }
+    assert "secret" in caplog.text
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate, gzip"])
+def test_a_compressed_body_is_refused_clearly(api: ApiBench, encoding: str) -> None:
+    answer = post(api, envelope(), headers={"Content-Encoding": encoding})
+
+    assert answer["statusCode"] == 200
+    assert answer["body"]["error"]["data"][0]["reason"] == "UNSUPPORTED_MEDIA_TYPE"
+    assert answer["body"]["error"]["message"] == "Content-Encoding isn't supported: send the JSON as it is."
+
+
+def test_identity_is_no_encoding(api: ApiBench) -> None:
+    assert (
+        "result"
+        in post(api, envelope(method="SendMessage", params=sending()), headers={"Content-Encoding": "Identity"})["body"]
+    )

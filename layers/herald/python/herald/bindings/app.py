@@ -1,7 +1,8 @@
-"""The ASGI application: one table of addresses in FastAPI, and Mangum between it and Lambda.
+"""The ASGI application: FastAPI, and Mangum between it and Lambda.
 
 FastAPI routes nothing by itself here: each binding has its own table, because a path like ``/tasks/{id}:cancel`` under
-an optional tenant is none that a router knows, and an unknown one must be answered in the protocol's shape.
+an optional tenant is none that a router knows, and an unknown one must be answered in the protocol's shape. So is
+whatever else goes wrong: at the base address in JSON-RPC's, elsewhere in HTTP+JSON's.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from urllib.parse import parse_qsl
 from fastapi import FastAPI
 from mangum import Mangum
 
-from herald.bindings import errors, gateway
-from herald.bindings.http import A2A_JSON, JSON, Request, Response
+from herald.bindings import errors, gateway, jsonrpc, rest
+from herald.bindings.http import Request, Response
 from herald.bindings.jsonrpc import JsonRpc
-from herald.bindings.rest import Rest, refusal
+from herald.bindings.proxy import RestApi
+from herald.bindings.rest import Rest
 from herald.bindings.service import Service
 from herald.protocol import codec
-from herald.protocol.errors import InternalError, MethodNotAllowedError
+from herald.protocol.errors import A2AError, InternalError, MethodNotAllowedError, ParseError
 from herald.protocol.version import EXTENSIONS_HEADER
 
 logger = logging.getLogger(__name__)
@@ -54,14 +56,15 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
-        request = _request(scope, await _body(receive))
+        request = Request(scope["method"], scope["path"])
         try:
+            request = _request(scope, await _body(receive))
             response = await self._answer(request)
+            if _weight(response.body) > MAX_ANSWER:
+                response = _too_large(response, request)
         except Exception:
             logger.exception("a request failed")
-            response = refusal(errors.internal(request.id), request)
-        if _weight(response.body) > MAX_ANSWER:
-            response = _too_large(response, request)
+            response = _refusal(errors.internal(request.id), request)
         milliseconds = round((time.perf_counter() - began) * 1000)
         logger.info("answered", extra={**response.note, "status": response.status, "milliseconds": milliseconds})
         headers = [(b"content-type", response.media_type.encode())]
@@ -69,13 +72,13 @@ class Front:
             headers.append((_EXTENSIONS, ", ".join(in_use).encode()))
         headers += [(name.encode(), value.encode()) for name, value in response.headers.items()]
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
-        await send({"type": "http.response.body", "body": response.body})
+        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else response.body})
 
     async def _answer(self, request: Request) -> Response:
         if request.path == "/":
             if request.method == "POST":
                 return await self._jsonrpc(request)
-            return refusal(MethodNotAllowedError("Use POST at this path.", metadata={"allow": "POST"}), request)
+            return _refusal(MethodNotAllowedError("Use POST at this path.", metadata={"allow": "POST"}), request)
         if page := self._documents.get(request.path):
             return page(request)
         return await self._rest(request)
@@ -84,35 +87,41 @@ class Front:
 def application(service: Service, documents: Mapping[str, Page]) -> FastAPI:
     """The application, without FastAPI's own pages. ``documents`` are pages by path."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_route("/{path:path}", Front(service, documents))  # type: ignore[arg-type]  # an ASGI endpoint: any method
+    # A route's pattern would leave some paths to Starlette's own 404 and redirects, a line break in one for instance.
+    app.router.default = Front(service, documents)
     return app
 
 
 def handler(app: FastAPI) -> LambdaHandler:
     """The function's handler for REST API events. It never raises: an event that Mangum can't read is answered."""
-    # A REST API without binary media types would hand base64 to the client, so what isn't text to Mangum is named here.
     logging.getLogger("mangum").setLevel(logging.WARNING)  # it logs each request too
     asyncio.set_event_loop(_loop())
-    mangum = Mangum(app, lifespan="off", text_mime_types=[JSON, A2A_JSON])
+    # A REST API without binary media types would hand base64 to the client. All that we answer is text, so the media
+    # types that Mangum may take for text are those with a slash.
+    mangum = Mangum(app, lifespan="off", custom_handlers=[RestApi], text_mime_types=["/"])
 
     def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
         asyncio.set_event_loop(_loop())  # where Mangum looks for one
         try:
             answer: dict[str, Any] = mangum(event, context)
+        except ParseError as error:
+            return _as_lambda(_refusal(error, Request(event["httpMethod"], gateway.path(event))))
         except Exception:
             logger.exception("an event could not be read")
-            request = Request("", "/")
-            response = refusal(errors.internal(request_id(event)), request)
-            return {
-                "statusCode": response.status,
-                "headers": {"content-type": response.media_type},
-                "multiValueHeaders": {},
-                "body": response.body.decode(),
-                "isBase64Encoded": False,
-            }
+            return _as_lambda(rest.refusal(errors.internal(request_id(event)), Request("", "")))
         return answer
 
     return handle
+
+
+def _as_lambda(response: Response) -> dict[str, Any]:
+    return {
+        "statusCode": response.status,
+        "headers": {"content-type": response.media_type},
+        "multiValueHeaders": {},
+        "body": response.body.decode(),
+        "isBase64Encoded": False,
+    }
 
 
 def request_id(event: Any) -> str:
@@ -141,16 +150,21 @@ def _request(scope: Scope, body: bytes) -> Request:
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        headers[name] = f"{headers[name]}, {value}" if value and headers.get(name) else value or headers.get(name, "")
     return Request(
         method=scope["method"],
-        path=gateway.path(event) if event else scope["path"] or "/",
+        path=scope["path"] or "/",
         query=dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)),
         headers=headers,
         body=body,
         context=event.get("requestContext") or {},
         id=request_id(event),
     )
+
+
+def _refusal(error: A2AError, request: Request) -> Response:
+    """An error in the shape of the binding that is served at a request's path."""
+    return jsonrpc.refusal(error) if request.path == "/" else rest.refusal(error, request)
 
 
 def _weight(body: bytes) -> int:
@@ -163,7 +177,7 @@ def _too_large(response: Response, request: Request) -> Response:
         "The task is larger than the 6 MB that one answer can carry: ask with a smaller historyLength, or take its "
         "artifacts from notifications."
     )
-    if response.media_type == JSON and request.path == "/":
-        body = {"jsonrpc": "2.0", "id": codec.loads(request.body)["id"], "error": errors.jsonrpc(error)}
-        return Response(200, JSON, codec.dumps(body).encode(), note={**response.note, "error": error.row.reason})
-    return refusal(error, request, str(response.note.get("operation", "")))
+    operation = str(response.note.get("operation", ""))
+    if request.path == "/":
+        return jsonrpc.refusal(error, codec.loads(request.body)["id"], operation)
+    return rest.refusal(error, request, operation)

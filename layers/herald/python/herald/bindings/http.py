@@ -42,11 +42,14 @@ class Request:
         """The body, to be read as JSON.
 
         Raises:
-            UnsupportedMediaTypeError: it is something else by its Content-Type. A body without one is taken for JSON.
+            UnsupportedMediaTypeError: it is something else by its Content-Type or Content-Encoding. A body without a
+                Content-Type is taken for JSON.
             RequestTooLargeError: it is above 4 MiB.
         """
         if self.body and self.media_type not in ("", JSON, A2A_JSON):
             raise UnsupportedMediaTypeError(f"Content-Type must be {JSON} or {A2A_JSON}.")
+        if self.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
+            raise UnsupportedMediaTypeError("Content-Encoding isn't supported: send the JSON as it is.")
         if len(self.body) > MAX_BODY:
             raise RequestTooLargeError(
                 "The request is larger than 4 MiB: put large content behind a URL and send a url part."

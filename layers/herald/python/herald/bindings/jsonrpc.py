@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from herald.bindings.http import JSON, Request, Response
 from herald.bindings.service import Service
 from herald.protocol import codec
 from herald.protocol.errors import A2AError, InvalidParamsError, InvalidRequestError, MethodNotFoundError
+
+logger = logging.getLogger(__name__)
 
 METHODS = (
     "SendMessage",
@@ -27,6 +29,10 @@ METHODS = (
 )
 """The route table: each method is the operation of its name."""
 
+MAX_ID = 1_000  # characters of a request's id, as JSON
+
+RequestId = str | int | float | None
+
 
 @dataclass(frozen=True, slots=True)
 class JsonRpc:
@@ -35,7 +41,7 @@ class JsonRpc:
     service: Service
 
     async def __call__(self, request: Request) -> Response:
-        request_id: Any = None
+        request_id: RequestId = None
         method = ""
         try:
             caller = self.service.authenticate(request)
@@ -43,12 +49,13 @@ class JsonRpc:
             request_id = _id(envelope)
             method, params = self._read(envelope, request)
             result = await self.service.run(method, caller, params, request)
+            body = codec.dumps({"jsonrpc": "2.0", "id": request_id, "result": result}).encode()
         except A2AError as error:
-            body = {"jsonrpc": "2.0", "id": request_id, "error": errors.jsonrpc(error)}
-            note = {"binding": "JSONRPC", "operation": method, "error": error.row.reason}
-            return _response(errors.jsonrpc_status(error), body, note, errors.headers(error))
-        note = {"binding": "JSONRPC", "operation": method}
-        return _response(200, {"jsonrpc": "2.0", "id": request_id, "result": result}, note)
+            return refusal(error, request_id, method)
+        except Exception:
+            logger.exception("a request failed", extra={"operation": method})
+            return refusal(errors.internal(request.id), request_id, method)
+        return Response(200, JSON, body, note={"binding": "JSONRPC", "operation": method})
 
     def _read(self, envelope: dict[str, Any], request: Request) -> tuple[str, dict[str, Any]]:
         if envelope.get("jsonrpc") != "2.0":
@@ -67,22 +74,25 @@ class JsonRpc:
         return method, params
 
 
+def refusal(error: A2AError, request_id: RequestId = None, method: str = "") -> Response:
+    """An error as a response of this binding; ``request_id`` is None where the request has none that can be read."""
+    body = {"jsonrpc": "2.0", "id": request_id, "error": errors.jsonrpc(error)}
+    note = {"binding": "JSONRPC", "operation": method, "error": error.row.reason}
+    return Response(errors.jsonrpc_status(error), JSON, codec.dumps(body).encode(), errors.headers(error), note)
+
+
 def _object(envelope: Any) -> dict[str, Any]:
     if not isinstance(envelope, dict):
         raise InvalidRequestError("A request is one JSON object; A2A has no batches.")
     return envelope
 
 
-def _id(envelope: dict[str, Any]) -> str | int | float | None:
+def _id(envelope: dict[str, Any]) -> RequestId:
     if "id" not in envelope:
         raise InvalidRequestError('"id" is missing: A2A has no notifications, so nothing was done.')
     found = envelope["id"]
-    if found is None or (isinstance(found, str | int | float) and not isinstance(found, bool)):
-        return found
-    raise InvalidRequestError('"id" must be a string, a number or null.')
-
-
-def _response(
-    status: int, body: dict[str, Any], note: Mapping[str, str | int], headers: dict[str, str] | None = None
-) -> Response:
-    return Response(status, JSON, codec.dumps(body).encode(), headers or {}, note)
+    if found is not None and (not isinstance(found, str | int | float) or isinstance(found, bool)):
+        raise InvalidRequestError('"id" must be a string, a number or null.')
+    if len(codec.dumps(found)) > MAX_ID:  # it comes back in the answer, which has an end as well
+        raise InvalidRequestError(f'"id" must be at most {MAX_ID:,} characters long.')
+    return found

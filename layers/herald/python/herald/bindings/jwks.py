@@ -30,7 +30,7 @@ class KeysPage:
 
     def __call__(self, request: Request, tenant: str) -> Response:
         if request.method not in ("GET", "HEAD"):
-            return _refusal(MethodNotAllowedError("Use GET at this path."), {"allow": "GET, HEAD"})
+            return _refusal(MethodNotAllowedError("Use GET, HEAD at this path.", metadata={"allow": "GET, HEAD"}))
         if len(tenant) > MAX_TENANT:
             return _refusal(MethodNotFoundError("There is nothing at this path."))
         try:
@@ -44,6 +44,6 @@ class KeysPage:
         return Response(200, MEDIA_TYPE, body, caching.headers(tag))
 
 
-def _refusal(error: A2AError, headers: dict[str, str] | None = None) -> Response:
-    kept = {"cache-control": "no-store", **errors.headers(error), **(headers or {})}
+def _refusal(error: A2AError) -> Response:
+    kept = {"cache-control": "no-store", **errors.headers(error)}
     return Response(error.row.status, JSON, codec.dumps(errors.rest(error)).encode(), kept)

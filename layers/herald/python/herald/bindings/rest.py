@@ -12,6 +12,7 @@ from herald.bindings.http import A2A_JSON, JSON, Request, Response
 from herald.bindings.service import Service
 from herald.protocol import codec
 from herald.protocol.errors import A2AError, InvalidParamsError, MethodNotAllowedError, MethodNotFoundError, invalid
+from herald.protocol.protojson import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ ROUTES = (
 )
 """The route table. Each path is served below ``/{tenant}`` as well."""
 
-# The first segments of fixed paths, which are never taken for a tenant.
-RESERVED = frozenset(route.path.split("/")[1] for route in ROUTES) | {".well-known", "openapi.json"}
+# The first segments of fixed paths, and what clients resolve by themselves, are never taken for a tenant.
+RESERVED = frozenset(route.path.split("/")[1] for route in ROUTES) | {".well-known", "openapi.json", ".", ".."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ class Rest:
             operation = found.route.operation
             caller = self.service.authenticate(request)
             self.service.check_parameters(request)
-            result = await self.service.run(operation, caller, _params(found, request), request)
+            params = _params(found, request, self.service.catalogue[operation].request)
+            result = await self.service.run(operation, caller, params, request)
         except A2AError as error:
             return refusal(error, request, operation)
         note = {"binding": "HTTP+JSON", "operation": operation}
@@ -107,11 +109,9 @@ class Rest:
 
 def refusal(error: A2AError, request: Request, operation: str = "") -> Response:
     """An error as a response of this binding."""
-    headers = errors.headers(error)
-    if "allow" in error.metadata:
-        headers["allow"] = error.metadata["allow"]
     note = {"binding": "HTTP+JSON", "operation": operation, "error": error.row.reason}
-    return Response(error.row.status, _media_type(request), codec.dumps(errors.rest(error)).encode(), headers, note)
+    body = codec.dumps(errors.rest(error)).encode()
+    return Response(error.row.status, _media_type(request), body, errors.headers(error), note)
 
 
 def _media_type(request: Request) -> str:
@@ -119,9 +119,9 @@ def _media_type(request: Request) -> str:
     return JSON if (request.media_type or request.headers.get("accept", "")) == JSON else A2A_JSON
 
 
-def _params(found: Match, request: Request) -> dict[str, Any]:
+def _params(found: Match, request: Request, kind: type[Model] | None) -> dict[str, Any]:
     if request.method in ("GET", "DELETE"):
-        params: dict[str, Any] = dict(request.query)
+        params: dict[str, Any] = kind.from_query(request.query) if kind else dict(request.query)
     else:
         text = request.json_bytes()
         params = codec.loads(text) if text else {}

@@ -7,7 +7,7 @@ Out: camelCase, in the order of the proto, without what has its default value, e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from operator import attrgetter, methodcaller
 from types import NoneType, UnionType
@@ -64,6 +64,9 @@ class Model(BaseModel):
     members: ClassVar[tuple[Member, ...]] = ()
     """The fields in the order of the proto."""
 
+    flags: ClassVar[frozenset[str]] = frozenset()
+    """Both names of each field that is a boolean."""
+
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         hints = get_type_hints(cls, include_extras=True)
@@ -78,6 +81,8 @@ class Model(BaseModel):
             for name, field in cls.model_fields.items()
         )
         cls.choices = {said: name for name in cls.oneof for said in (name, camel(name))}
+        flags = [name for name in cls.model_fields if _is_flag(hints[name])]
+        cls.flags = frozenset([*flags, *map(camel, flags)])
         _JSON_NAMES.update((member.attribute, member.name) for member in cls.members)
 
     @classmethod
@@ -95,6 +100,11 @@ class Model(BaseModel):
             return cls.model_validate(obj, context=_FROM_JSON)
         except ValidationError as error:
             raise _invalid(error, at) from None
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> dict[str, Any]:
+        """Query parameters for ``parse``: where a field is a boolean, ``true`` and ``false`` are (section 11.5)."""
+        return {name: _TRUTH.get(text, text) if name in cls.flags else text for name, text in query.items()}
 
     def wire(self) -> dict[str, Any]:
         """The message as ProtoJSON, ready for ``codec.dumps``. Values of ``data`` and ``metadata`` are shared."""
@@ -241,6 +251,13 @@ _FROM_JSON = object()
 _PLAIN_SCALARS = frozenset({str, int, bool, NoneType, ExactFloat})
 _SCALARS = _PLAIN_SCALARS | {float}
 _JSON_NAMES: dict[str, str] = {}
+_TRUTH = {"true": True, "false": False}
+
+
+def _is_flag(annotation: Any) -> bool:
+    if get_origin(annotation) in (Annotated, Union, UnionType):
+        return _is_flag(get_args(annotation)[0])
+    return annotation is bool
 
 
 def _printer(annotation: Any) -> Callable[[Any], Any] | None:
