@@ -6,18 +6,26 @@ import hashlib
 
 MAX_AGE = 300  # seconds
 
+_PUBLIC = {"access-control-allow-origin": "*"}  # anyone may read it, scripts of other sites included
+NOT_KEPT = {**_PUBLIC, "cache-control": "no-store"}
+"""For a public document that isn't what it should be."""
+
 
 def etag(body: bytes) -> str:
     """A strong ETag: equal bytes have equal ones."""
     return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 
-def headers(tag: str) -> dict[str, str]:
-    """For a public document that anyone may read, scripts of other sites included."""
-    return {"etag": tag, "cache-control": f"public, max-age={MAX_AGE}", "access-control-allow-origin": "*"}
+def headers(tag: str, max_age: int = MAX_AGE) -> dict[str, str]:
+    """For a public document, kept for ``max_age`` seconds."""
+    return {**_PUBLIC, "etag": tag, "cache-control": f"public, max-age={max_age}"}
 
 
 def is_known(tag: str, if_none_match: str) -> bool:
-    """Whether a client that sent this If-None-Match has the document already."""
-    tags = [each.strip().removeprefix("W/") for each in if_none_match.split(",")]
-    return tag in tags or "*" in tags
+    """Whether a client that sent this If-None-Match has the document already, by the weak comparison."""
+    tags = [_opaque(each) for each in if_none_match.split(",")]
+    return _opaque(tag) in tags or "*" in tags
+
+
+def _opaque(tag: str) -> str:
+    return tag.strip().removeprefix("W/")

@@ -1,9 +1,13 @@
-"""The Agent Card: what the adopter wrote, completed by what this deployment is (specification sections 4.4 and 8)."""
+"""The Agent Card as the adopter wrote it: found, read and checked (A2A specification sections 4.4 and 4.5).
+
+``card.yaml`` is the public card. ``extended_card.yaml`` beside it, where there is one, is laid over it for callers who
+have said who they are: a member of it takes the place of the public card's, its skills and securitySchemes come beside
+the public ones, and take the place of those of the same id or name.
+"""
 
 from __future__ import annotations
 
 import importlib.util
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,26 +15,19 @@ from typing import Any
 
 import yaml
 
-from herald.bindings.gateway import AuthMode
-from herald.delivery import retry
+from herald.bindings import card_rules
+from herald.bindings.card_rules import EXTENDED_FILE, FILE, PUSH_EXTENSION, Complaint, JsonObject
 from herald.protocol.card import AgentCard
 from herald.protocol.errors import A2AError
 from herald.protocol.media_types import media_range
+from herald.protocol.protojson import camel
 from herald.protocol.version import VERSION
 
-FILE = "card.yaml"
-PUSH_EXTENSION = "urn:herald:extensions:signed-push:v1"
-
-# Herald knows these itself, and a card that says otherwise would be wrong.
-_OURS = ("supportedInterfaces", "supported_interfaces", "signatures")
-_UNSUPPORTED = ("streaming", "extendedAgentCard", "extended_agent_card")
 _NOWHERE = {"url": "https://unknown.invalid", "protocolBinding": "JSONRPC", "protocolVersion": VERSION}
-_SIGV4 = "awsSigV4"
-_HEADER_VALUE = re.compile(r"[!-+.-~-]+")  # one of a list in a header
 
 
 class CardError(Exception):
-    """The deployed card.yaml can't be used; the message names the file, the field and what is wrong with it."""
+    """A card can't be used; the message names the file, each field and what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +35,14 @@ class WrittenCard:
     """The adopter's card, checked.
 
     Attributes:
-        card: its ProtoJSON.
-        modified: when the file was written, whole seconds since 1970.
+        card: the public one as ProtoJSON, without what a deployment adds.
+        modified: when the files were written, the later one, whole seconds since 1970.
+        extended: the one for authenticated callers, whole; None when there is none.
     """
 
     card: Mapping[str, Any]
     modified: int
+    extended: Mapping[str, Any] | None = None
 
     @property
     def push_notifications(self) -> bool:
@@ -63,20 +62,15 @@ class WrittenCard:
 
     @property
     def input_modes(self) -> tuple[str, ...]:
-        """What a message's parts may be: the card's own input modes and those of its skills, each once, as ranges."""
-        skills = [mode for skill in self.card["skills"] for mode in skill.get("inputModes", [])]
-        ranges = [media_range(mode) for mode in (*self.card["defaultInputModes"], *skills)]
-        return tuple(dict.fromkeys(each for each in ranges if each))
+        """What a message's parts may be: the cards' own input modes and those of their skills, each once, as ranges."""
+        modes = [mode for card in (self.card, self.extended) if card for mode in _input_modes(card)]
+        return tuple(dict.fromkeys(each for each in map(media_range, modes) if each))
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
-    """What the card says about this deployment."""
-
-    auth: AuthMode
-    region: str
-    webhook_seconds: float
-    webhooks_per_task: int
+def _input_modes(card: Mapping[str, Any]) -> Iterator[str]:
+    yield from card["defaultInputModes"]
+    for skill in card["skills"]:
+        yield from skill.get("inputModes", [])
 
 
 def find() -> Path:
@@ -94,119 +88,93 @@ def find() -> Path:
 
 
 def load(path: Path) -> WrittenCard:
-    """Read and check a card.
+    """Read and check a card, and the extended one beside it.
 
     Raises:
-        CardError: it isn't a valid card.
+        CardError: one of them isn't a valid card.
     """
+    files = [each for each in (path, path.with_name(EXTENDED_FILE)) if each.is_file()]
+    texts = [_text(each) for each in files]
+    return read(*texts, modified=max(int(each.stat().st_mtime) for each in files))
+
+
+def read(text: str, extended: str | None = None, *, modified: int) -> WrittenCard:
+    """Check the text of a card, and of the extended one.
+
+    Raises:
+        CardError: one of them isn't a valid card.
+    """
+    public = parse(text, has_extended=extended is not None)
+    return WrittenCard(public, modified, None if extended is None else parse_extended(extended, public))
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise CardError(f"{path.name} isn't UTF-8") from error
-    return WrittenCard(parse(text, path.name), int(path.stat().st_mtime))
+        raise CardError(f"{path.name}: isn't UTF-8") from error
 
 
-def parse(text: str, name: str = FILE) -> dict[str, Any]:
-    """Check a card's YAML; its ProtoJSON, without what a deployment adds.
+def parse(text: str, *, has_extended: bool = False) -> JsonObject:
+    """Check the public card's YAML; its ProtoJSON, without what a deployment adds.
+
+    Args:
+        has_extended: whether there is an extended card.
 
     Raises:
-        CardError: names the field and what is wrong with it.
+        CardError: names the fields and what is wrong with them.
     """
+    written = _mapping(text, FILE, "that begins with the agent's name and description")
+    if written.get("capabilities") is None:
+        written["capabilities"] = {}
+    _raise_for(FILE, card_rules.of_the_file(written, has_extended=has_extended))
+    card = _checked(FILE, written)
+    _raise_for(FILE, card_rules.of_the_card(card))
+    return card
+
+
+def parse_extended(text: str, public: JsonObject) -> JsonObject:
+    """Check the extended card's YAML and lay it over the public card; the whole of it.
+
+    Raises:
+        CardError: names the fields and what is wrong with them.
+    """
+    written = _mapping(text, EXTENDED_FILE, "of what authenticated callers see beside or instead of card.yaml")
+    _raise_for(EXTENDED_FILE, card_rules.of_the_extended_file(written))
+    laid = {**public, **written}
+    for name in ("skills", "securitySchemes"):  # as they stand in the file, so that an error names their place there
+        laid[name] = written.get(name) or public.get(name)
+    card = _checked(EXTENDED_FILE, laid)
+    card["securitySchemes"] = {**public.get("securitySchemes", {}), **card.get("securitySchemes", {})}
+    _raise_for(EXTENDED_FILE, card_rules.of_the_card(card))
+    skills = {skill["id"]: skill for skill in (*public["skills"], *card["skills"])}
+    card["skills"] = list(skills.values())
+    return card
+
+
+def _mapping(text: str, name: str, words: str) -> JsonObject:
+    """A file's members by their names in JSON."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times faster where PyYAML has it
     try:
         written = yaml.load(text, Loader=loader)  # noqa: S506 - either one is safe
     except yaml.YAMLError as error:
-        raise CardError(f"{name} isn't valid YAML: {error}") from error
-    if not isinstance(written, dict):
-        raise CardError(f"{name} must be a mapping that begins with the agent's name and description")
-    for field in _OURS:
-        if field in written:
-            raise CardError(f"{name}: {field} is filled in by Herald: leave it out")
-    capabilities = written.get("capabilities") or {}
-    for field in _UNSUPPORTED:
-        if isinstance(capabilities, dict) and capabilities.get(field):
-            raise CardError(f"{name}: capabilities.{field} isn't offered by this version of Herald: leave it out")
+        raise CardError(f"{name}: isn't valid YAML: {error}") from error
+    if not isinstance(written, dict) or not written:
+        raise CardError(f"{name}: must be a mapping {words}")
+    return {camel(str(member)): value for member, value in written.items()}
+
+
+def _checked(name: str, written: JsonObject) -> JsonObject:
+    """A card's ProtoJSON by the specification's own rules, and without a word that these don't know."""
     try:
-        card = AgentCard.parse({**written, "capabilities": capabilities, "supportedInterfaces": [_NOWHERE]})
+        card = AgentCard.parse({**written, "supportedInterfaces": [_NOWHERE]}).wire()
     except A2AError as error:
         raise CardError(f"{name}: {error.message}") from error
-    for complaint in _unusable(card):
-        raise CardError(f"{name}: {complaint}")
-    return card.wire()
-
-
-def _unusable(card: AgentCard) -> Iterator[str]:
-    """What no request could meet: input modes that no part can have, and extensions that no header can name."""
-    modes = {f"defaultInputModes[{number}]": mode for number, mode in enumerate(card.default_input_modes)}
-    for place, skill in enumerate(card.skills):
-        modes |= {f"skills[{place}].inputModes[{number}]": mode for number, mode in enumerate(skill.input_modes)}
-    for field, mode in modes.items():
-        if media_range(mode) is None:
-            yield f"{field}: must be a media type like text/plain, or a range like image/* or */*"
-    for number, extension in enumerate(card.capabilities.extensions):
-        if not _HEADER_VALUE.fullmatch(extension.uri):
-            yield f"capabilities.extensions[{number}].uri: must be a URI in ASCII, without spaces and commas"
-
-
-def complete(written: WrittenCard, base_url: str, deployment: Deployment) -> dict[str, Any]:
-    """The card as it is served at ``base_url``."""
-    capabilities = dict(written.card["capabilities"])
-    extensions = list(capabilities.pop("extensions", []))
-    capabilities |= {
-        "streaming": False,
-        "pushNotifications": written.push_notifications,
-        "extendedAgentCard": False,
-    }
-    if written.push_notifications:
-        extensions.append(push_extension(base_url, deployment))
-    if extensions:
-        capabilities["extensions"] = extensions
-    card = {
-        **written.card,
-        "supportedInterfaces": [
-            {"url": f"{base_url}/", "protocolBinding": "JSONRPC", "protocolVersion": VERSION},
-            {"url": base_url, "protocolBinding": "HTTP+JSON", "protocolVersion": VERSION},
-        ],
-        "capabilities": capabilities,
-    }
-    if deployment.auth == "iam":
-        card["securitySchemes"] = {**card.get("securitySchemes", {}), _SIGV4: _sigv4(deployment.region)}
-        card["securityRequirements"] = [{"schemes": {_SIGV4: {}}}]
+    del card["supportedInterfaces"]
+    _raise_for(name, card_rules.unknown(written, card))
     return card
 
 
-def push_extension(base_url: str, deployment: Deployment) -> dict[str, Any]:
-    """How notifications are signed and repeated, as the card announces it; docs/webhooks.md explains it."""
-    return {
-        "uri": PUSH_EXTENSION,
-        "description": "Notifications are signed, delivered in order, at least once, and repeated on failure.",
-        "params": {
-            "specification": "Standard Webhooks 1.0.0",
-            "headers": {
-                "id": "webhook-id",
-                "timestamp": "webhook-timestamp",
-                "signature": "webhook-signature",
-                "token": ["X-A2A-Notification-Token", "A2A-Notification-Token"],
-            },
-            "algorithms": {
-                "v1a": "ed25519, public keys at jwksUrl",
-                "v1": "hmac-sha256, where the token is whsec_ and the receiver's own key in base64",
-            },
-            "jwksUrl": f"{base_url}/.well-known/jwks.json",
-            "toleranceSeconds": 300,
-            "timeoutSeconds": deployment.webhook_seconds,
-            "retryAfterSeconds": list(retry.DELAYS),
-            "attempts": retry.MAX_ATTEMPTS,
-            "webhooksPerTask": deployment.webhooks_per_task,
-        },
-    }
-
-
-def _sigv4(region: str) -> dict[str, Any]:
-    return {
-        "apiKeySecurityScheme": {
-            "description": f"AWS Signature Version 4, service execute-api, region {region}.",
-            "location": "header",
-            "name": "Authorization",
-        }
-    }
+def _raise_for(name: str, complaints: Iterator[Complaint]) -> None:
+    if told := [f"{field}: {words}" for field, words in complaints]:
+        raise CardError(f"{name}: {'; '.join(told)}")

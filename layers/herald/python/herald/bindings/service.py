@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ class Service:
     Attributes:
         required_extensions: URIs of the extensions that the Agent Card requires of clients.
         extensions: URIs of all extensions that it declares, in its order.
+        base_url: the API's public address for a requestContext.
     """
 
     catalogue: Catalogue
@@ -40,6 +41,7 @@ class Service:
     auth: gateway.AuthMode = "jwt"
     required_extensions: frozenset[str] = frozenset()
     extensions: tuple[str, ...] = ()
+    base_url: Callable[[Mapping[str, Any]], str] = lambda _: ""
 
     def authenticate(self, request: Request) -> Caller:
         """Who a request acts for.
@@ -87,7 +89,12 @@ class Service:
             named = _tenant(params)
             parsed = operation.request.parse(params) if operation.request else None
             caller = self._within(caller, named, parsed)
-            call = Call(caller, trace.traceparent(request.headers, self.ids), self.in_use(request))
+            call = Call(
+                caller,
+                trace.traceparent(request.headers, self.ids),
+                self.in_use(request),
+                self.base_url(request.context),
+            )
             return await operation.run(call, parsed)
         except A2AError:
             raise

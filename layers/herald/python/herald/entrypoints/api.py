@@ -10,9 +10,12 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from herald import bootstrap
 from herald.bindings import app, card, gateway, openapi_page
+from herald.bindings.card_security import Door
+from herald.bindings.deployed_card import Cards, Deployment
 from herald.bindings.service import Service
 from herald.bindings.wellknown import CARD_PATH, CardPage
 from herald.entrypoints.logs import json_logger
+from herald.settings import ApiSettings
 
 logger = json_logger()
 
@@ -31,20 +34,27 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
         ReplyNotLoaded: the adopter's ``agent/reply.py`` can't be used.
     """
     written = card.load(card_path or card.find())
-    api = bootstrap.api(platform, push_notifications=written.push_notifications, input_modes=written.input_modes)
-    settings = api.settings
+    settings = ApiSettings.read(platform.environ)
     region = platform.environ.get("AWS_REGION", "")
-    deployment = card.Deployment(
-        auth=settings.auth_mode,
-        region=region,
+    base_url = gateway.public_url(settings.public_url, region)
+    deployment = Deployment(
+        Door(settings.auth_mode, region, settings.oidc_issuer, settings.token_url, tuple(settings.scopes.split())),
         webhook_seconds=settings.webhook_timeout,
         webhooks_per_task=settings.webhooks_per_task,
     )
-    service = Service(api.operations, api.ids, settings.auth_mode, written.required_extensions, written.extensions)
-    base_url = gateway.public_url(settings.public_url, region)
+    cards = Cards(written, deployment, platform.card_key(settings.card_key))
+    api = bootstrap.api(
+        platform,
+        push_notifications=written.push_notifications,
+        input_modes=written.input_modes,
+        extended_card=cards.extended,
+    )
+    service = Service(
+        api.operations, api.ids, settings.auth_mode, written.required_extensions, written.extensions, base_url
+    )
     documents: dict[str, app.Page] = {
-        CARD_PATH: CardPage(written, deployment, base_url),
-        openapi_page.PATH: openapi_page.OpenApiPage(lambda base: card.complete(written, base, deployment), base_url),
+        CARD_PATH: CardPage(cards.public, written.modified, settings.card_max_age, base_url),
+        openapi_page.PATH: openapi_page.OpenApiPage(cards.public.unsigned, base_url),
     }
     answer = app.handler(app.application(service, documents))
 
