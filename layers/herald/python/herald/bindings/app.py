@@ -20,7 +20,8 @@ from urllib.parse import parse_qsl
 from fastapi import FastAPI
 from mangum import Mangum
 
-from herald.bindings import errors, gateway, jsonrpc, rest
+from herald.bindings import cors, errors, gateway, jsonrpc, rest
+from herald.bindings.cors import Cors
 from herald.bindings.http import Request, Response
 from herald.bindings.jsonrpc import JsonRpc
 from herald.bindings.proxy import RestApi
@@ -48,11 +49,12 @@ _EXTENSIONS = EXTENSIONS_HEADER.lower().encode()
 class Front:
     """The ASGI endpoint in front of both bindings and the documents that anyone may read."""
 
-    def __init__(self, service: Service, documents: Mapping[str, Page]) -> None:
+    def __init__(self, service: Service, documents: Mapping[str, Page], allowed: Cors) -> None:
         self._service = service
         self._jsonrpc = JsonRpc(service)
         self._rest = Rest(service)
         self._documents = documents
+        self._cors = allowed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
@@ -68,13 +70,16 @@ class Front:
         milliseconds = round((time.perf_counter() - began) * 1000)
         logger.info("answered", extra={**response.note, "status": response.status, "milliseconds": milliseconds})
         headers = [(b"content-type", response.media_type.encode())]
-        if in_use := self._service.in_use(request):
+        if request.path not in self._documents and (in_use := self._service.in_use(request)):
             headers.append((_EXTENSIONS, ", ".join(in_use).encode()))
-        headers += [(name.encode(), value.encode()) for name, value in response.headers.items()]
+        told = {**response.headers, **self._cors.headers(request)}
+        headers += [(name.encode(), value.encode()) for name, value in told.items()]
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else response.body})
 
     async def _answer(self, request: Request) -> Response:
+        if answer := self._cors.preflight(request):
+            return answer
         if request.path == "/":
             if request.method == "POST":
                 return await self._jsonrpc(request)
@@ -84,11 +89,11 @@ class Front:
         return await self._rest(request)
 
 
-def application(service: Service, documents: Mapping[str, Page]) -> FastAPI:
+def application(service: Service, documents: Mapping[str, Page], allowed: Cors = cors.OFF) -> FastAPI:
     """The application, without FastAPI's own pages. ``documents`` are pages by path."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     # A route's pattern would leave some paths to Starlette's own 404 and redirects, a line break in one for instance.
-    app.router.default = Front(service, documents)
+    app.router.default = Front(service, documents, allowed)
     return app
 
 

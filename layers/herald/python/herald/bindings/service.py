@@ -60,8 +60,10 @@ class Service:
         """
         version.check(request.headers.get(version.VERSION_HEADER.lower()), request.query.get(version.VERSION_HEADER))
         if self.required_extensions and (missing := self.required_extensions.difference(self.in_use(request))):
+            needed = ", ".join(sorted(missing))
             raise ExtensionSupportRequiredError(
-                f"This agent requires extensions. Send {version.EXTENSIONS_HEADER}: {', '.join(sorted(missing))}"
+                f"This agent requires extensions. Send {version.EXTENSIONS_HEADER}: {needed}",
+                metadata={"requiredExtensions": needed},
             )
 
     def in_use(self, request: Request) -> tuple[str, ...]:
