@@ -11,7 +11,7 @@ from typing import Any
 from builders.events import rest_event, rpc_event
 from builders.turns import result_of
 from fakes.clock import FakeClock, SequentialIds
-from fakes.store import FakeTaskLog, FakeWebhooks, World
+from fakes.store import FakeTaskIndex, FakeTaskLog, FakeWebhooks, World
 from fakes.usage import FakeUsage
 from fakes.world import FakeLauncher, FakeResolver, FakeSealer
 from herald.bindings import app, card, gateway, openapi_page
@@ -84,12 +84,14 @@ class ApiBench:
     def __post_init__(self) -> None:
         self.world = World(self.clock)
         self.log = FakeTaskLog(self.world)
+        self.index = FakeTaskIndex(self.world)
         self.webhooks = FakeWebhooks(self.world)
         self.usage = FakeUsage(self.world)
         self._handler: Callable[[Json, Any], Json] | None = None
         self.operations: Catalogue = catalogue(
             Ports(
                 log=self.log,
+                index=self.index,
                 webhooks=self.webhooks,
                 launcher=self.launcher,
                 sealer=self.sealer,

@@ -220,6 +220,15 @@ def test_a_body_that_is_lost_is_not_taken_for_an_empty_one(dynamo: Store, aws: A
         dynamo.log.read(REF)
 
 
+def test_an_artifact_in_the_bucket_is_not_fetched_where_nobody_wants_it(dynamo: Store, aws: AwsClients) -> None:
+    dynamo.log.create(a_header(), message_entry(), None)
+    chunk = artifact_entry(1, "x" * 301_000, writer="wx")
+    assert dynamo.log.put(REF, chunk, a_header().expires_second)
+    aws.s3.delete_object(Bucket=BUCKET, Key=f"bodies/{PK}/1-wx")
+
+    assert dynamo.log.read(REF, after=0, artifacts=False) == [replace(chunk, body="")]
+
+
 def test_a_body_that_a_role_without_the_right_to_list_cannot_find_is_unavailable(
     dynamo: Store, aws: AwsClients
 ) -> None:

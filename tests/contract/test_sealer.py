@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -41,13 +42,20 @@ def test_what_is_sealed_opens_at_its_place(sealer: Sealer, plain: str) -> None:
     assert plain == "" or plain not in sealed
 
 
+def test_what_is_sealed_may_stand_in_a_query_string(sealer: Sealer) -> None:
+    for length in range(12):
+        assert re.fullmatch(r"[A-Za-z0-9._-]+", sealer.seal("ö" * length, "place"))
+
+
 def test_c12_what_is_sealed_for_one_place_does_not_open_at_another(sealer: Sealer) -> None:
     sealed = sealer.seal("secret", "place")
     with pytest.raises(ValueError, match=r"place|elsewhere"):
         sealer.open(sealed, "other place")
 
 
-@pytest.mark.parametrize("sealed", ["", "secret", "v1.", "v1.x.y", "v2.a.b", "v1." + "0" * 36 + ".AAAA"])
+@pytest.mark.parametrize(
+    "sealed", ["", "secret", "v1.", "v1.x.y", "v2.a.b", "v1." + "0" * 36 + ".AAAA", "v1." + "ö" * 36 + ".AA"]
+)
 def test_what_was_never_sealed_does_not_open(sealer: Sealer, sealed: str) -> None:
     with pytest.raises(ValueError, match="seal"):
         sealer.open(sealed, "place")
@@ -56,7 +64,8 @@ def test_what_was_never_sealed_does_not_open(sealer: Sealer, sealed: str) -> Non
 def test_a_changed_text_does_not_open(versions: SecretVersions) -> None:
     sealer = SecretsSealer(versions)
     form, version, text = sealer.seal("secret", "place").split(".")
-    raw = bytearray(base64.urlsafe_b64decode(text))
+    raw = bytearray(base64.urlsafe_b64decode(text + "=="))
+    assert sealer.open(f"{form}.{version}.{base64.urlsafe_b64encode(raw).decode()}", "place") == "secret"
     for position in (0, 12, len(raw) - 1):
         changed = raw.copy()
         changed[position] ^= 1

@@ -91,6 +91,7 @@ class Faults:
         self._faults[name].append(fault)
 
     def _call(self, name: str) -> Call:
-        self.calls[name] += 1
-        planned = self._faults[name]
-        return Call(planned.pop(0) if planned else _Fault(), self._lock)
+        with self._lock:
+            self.calls[name] += 1
+            planned = self._faults[name]
+            return Call(planned.pop(0) if planned else _Fault(), self._lock)

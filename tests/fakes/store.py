@@ -155,11 +155,13 @@ class FakeTaskLog(_Stored):
         with self._call("header"):
             return self._read("header", ref, "TASK", Header)
 
-    def read(self, ref: TaskRef, after: int = -1, limit: int | None = None) -> list[Entry]:
+    def read(self, ref: TaskRef, after: int = -1, limit: int | None = None, *, artifacts: bool = True) -> list[Entry]:
         with self._call("read"):
             found = _until_gap(page := self._page(ref, after), after)
             if len(found) < len(page):
                 found = _until_gap(self._page(ref, after), after)
+            if not artifacts:
+                found = [replace(entry, body="") if entry.kind == "artifact" else entry for entry in found]
             return found if limit is None else found[:limit]
 
     def _page(self, ref: TaskRef, after: int) -> list[Entry]:

@@ -217,7 +217,10 @@ ERRORS: dict[str, tuple[str, Json, tuple[int, int, str], list[str]]] = {
     "a tenant that is no name": ("GetTask", {"id": "t", "tenant": "a b"}, INVALID_PARAMS, ["tenant"]),
     "d7 streaming": ("SendStreamingMessage", sending(), UNSUPPORTED, []),
     "d7 subscribing": ("SubscribeToTask", {"id": SENT_TASK}, UNSUPPORTED, []),
-    "listing": ("ListTasks", {}, UNSUPPORTED, []),
+    "a16 an unknown state": ("ListTasks", {"status": "working"}, INVALID_PARAMS, ["status"]),
+    "e7 an empty page": ("ListTasks", {"pageSize": 0}, INVALID_PARAMS, ["pageSize"]),
+    "e7 too large a page": ("ListTasks", {"pageSize": 101}, INVALID_PARAMS, ["pageSize"]),
+    "a token that never was": ("ListTasks", {"pageToken": "garbage"}, INVALID_PARAMS, ["pageToken"]),
     "e23 extended card": ("GetExtendedAgentCard", {}, UNSUPPORTED, []),
 }
 

@@ -24,6 +24,7 @@ from herald.ports import (
     DueIndex,
     Ids,
     Sealer,
+    TaskIndex,
     TaskLog,
     Usage,
     Webhooks,
@@ -81,6 +82,11 @@ class Platform:
 
     def webhooks(self, table: str) -> Webhooks:
         return DynamoWebhooks(lambda: self.aws.dynamodb, table, self.clock)
+
+    def task_index(self, table: str, owner_shards: int) -> TaskIndex:
+        from herald.adapters.dynamodb.index import DynamoTaskIndex
+
+        return DynamoTaskIndex(lambda: self.aws.dynamodb, table, self.clock, owner_shards)
 
     def due_index(self, table: str) -> DueIndex:
         return DynamoDueIndex(lambda: self.aws.dynamodb, table)
@@ -140,6 +146,7 @@ def api(
     settings = ApiSettings.read(platform.environ)
     ports = Ports(
         log=platform.task_log(settings.table, settings.bucket, settings.owner_shards),
+        index=platform.task_index(settings.table, settings.owner_shards),
         webhooks=platform.webhooks(settings.table),
         launcher=platform.launcher(settings.state_machine_arn),
         sealer=platform.sealer(settings.sealing_secret),

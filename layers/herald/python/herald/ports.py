@@ -47,10 +47,11 @@ class TaskLog(Protocol):
 
     def header(self, ref: TaskRef) -> Header | None: ...
 
-    def read(self, ref: TaskRef, after: int = -1, limit: int | None = None) -> list[Entry]:
+    def read(self, ref: TaskRef, after: int = -1, limit: int | None = None, *, artifacts: bool = True) -> list[Entry]:
         """The entries ``after + 1, after + 2, …`` without a gap, at most ``limit``; [] when there are none.
 
-        A page with a gap is read again; what lies beyond a gap that stays is left out.
+        A page with a gap is read again; what lies beyond a gap that stays is left out. Without ``artifacts`` their
+        entries come with the body "", and none that lies in the bucket is fetched.
         """
 
     def put(self, ref: TaskRef, entry: Entry, expires_second: int) -> bool:
@@ -136,8 +137,8 @@ class ListedPage:
 class TaskIndex(Protocol):
     """The tasks of an owner or a context by the time of their status.
 
-    Eventually consistent: an entry may be missing, doubled or outdated for a moment, so callers read the log. Tasks past
-    their time aren't in it. Raises ``Unavailable`` as TaskLog does.
+    Eventually consistent: an entry may be missing, doubled or outdated for a moment, so callers read the log. Tasks
+    past their time aren't in it. Raises ``Unavailable`` as TaskLog does.
     """
 
     def page(self, listing: Listing, after: Position | None, limit: int) -> ListedPage:
@@ -237,7 +238,8 @@ class Signer(Protocol):
 class Sealer(Protocol):
     """Authenticated encryption, bound to where the text lies (``place``, e.g. the item's key).
 
-    ``open`` raises ValueError for a text that was changed, sealed elsewhere, or whose key is gone.
+    What is sealed consists of letters, digits and ``-_.`` only, so that it may stand in a query string. ``open`` raises
+    ValueError for a text that was changed, sealed elsewhere, or whose key is gone.
     """
 
     def seal(self, plain: str, place: str) -> str: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -27,7 +28,8 @@ STAGES: tuple[Stage, ...] = ("AWSCURRENT", "AWSPENDING", "AWSPREVIOUS")
 FRESH_MS = 5 * 60_000
 NONCE_BYTES = 12
 INFO = b"herald/seal/v1"
-ID_LENGTHS = range(32, 65)  # of a version id; Secrets Manager's client refuses to ask for any other
+# Of a version; Secrets Manager refuses to be asked for any other. Clients bring some along, in what we sealed for them.
+VERSION_ID = re.compile(r"[A-Za-z0-9-]{32,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class SecretVersions:
     def by_id(self, version_id: str) -> SecretVersion | None:
         """A version by its id, None when it is gone. A version never changes, so it is kept."""
         known = self._versions.get(version_id)
-        if known is not None or len(version_id) not in ID_LENGTHS:
+        if known is not None or not VERSION_ID.fullmatch(version_id):
             return known
         return self._fetch(VersionId=version_id)
 
@@ -103,7 +105,7 @@ class SecretVersions:
 
 
 class SecretsSealer:
-    """Sealer with AES-256-GCM: ``v1.<version id>.<base64url of nonce, ciphertext and tag>``.
+    """Sealer with AES-256-GCM: ``v1.<version id>.<base64url of nonce, ciphertext and tag, unpadded>``.
 
     The key comes from a version of the sealing secret by HKDF-SHA256, and the text names that version, so that rotation
     leaves sealed texts readable as long as their version exists.
@@ -118,7 +120,7 @@ class SecretsSealer:
         version = self._versions.current()
         nonce = self._random(NONCE_BYTES)
         sealed = nonce + self._cipher(version).encrypt(nonce, plain.encode(), place.encode())
-        return f"v1.{version.version_id}.{base64.urlsafe_b64encode(sealed).decode()}"
+        return f"v1.{version.version_id}.{base64.urlsafe_b64encode(sealed).decode().rstrip('=')}"
 
     def open(self, sealed: str, place: str) -> str:
         form, _, rest = sealed.partition(".")
@@ -129,7 +131,7 @@ class SecretsSealer:
         if version is None:
             raise ValueError(f"version {version_id} of the sealing secret is gone; the client must register anew")
         try:
-            raw = base64.b64decode(text, altchars=b"-_", validate=True)
+            raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
             return self._cipher(version).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode()
         except (InvalidTag, binascii.Error, ValueError) as error:
             raise ValueError("this sealed text was changed, or belongs elsewhere") from error

@@ -11,6 +11,7 @@ from herald.operations.cancel_task import CancelTask
 from herald.operations.follow_up import FollowUps
 from herald.operations.get_extended_agent_card import ExtendedCard, GetExtendedAgentCard
 from herald.operations.get_task import GetTask
+from herald.operations.list_tasks import ListTasks
 from herald.operations.new_task import NewTasks
 from herald.operations.open_tasks import OpenTasks
 from herald.operations.origins import Origins
@@ -23,7 +24,7 @@ from herald.operations.push_configs import (
 from herald.operations.registration import CheckUrl, Registrar
 from herald.operations.send_message import Reply, SendMessage
 from herald.operations.unsupported import Unsupported
-from herald.ports import Clock, Ids, Sealer, TaskLog, Usage, Webhooks, WorkerLauncher
+from herald.ports import Clock, Ids, Sealer, TaskIndex, TaskLog, Usage, Webhooks, WorkerLauncher
 from herald.protocol import requests
 from herald.protocol.protojson import Model
 
@@ -46,6 +47,7 @@ class Ports:
     """What the operations need, chosen by bootstrap or by a test."""
 
     log: TaskLog
+    index: TaskIndex
     webhooks: Webhooks
     launcher: WorkerLauncher
     sealer: Sealer
@@ -71,7 +73,7 @@ def catalogue(ports: Ports, limits: Limits) -> Catalogue:
         "SendMessage": Operation(requests.SendMessageRequest, send),
         "SendStreamingMessage": Operation(None, Unsupported(no_streams)),
         "GetTask": Operation(requests.GetTaskRequest, GetTask(log)),
-        "ListTasks": Operation(None, Unsupported("This agent lists no tasks: keep their ids and use GetTask.")),
+        "ListTasks": Operation(requests.ListTasksRequest, ListTasks(log, ports.index, ports.sealer)),
         "CancelTask": Operation(requests.CancelTaskRequest, CancelTask(log, ports.launcher, clock, ids)),
         "SubscribeToTask": Operation(None, Unsupported(no_streams)),
         "CreateTaskPushNotificationConfig": Operation(

@@ -61,24 +61,35 @@ class DynamoTaskLog:
         item = self._get(ref, keys.HEADER)
         return None if item is None else items.header_from_item(item)
 
-    def read(self, ref: TaskRef, after: int = -1, limit: int | None = None) -> list[Entry]:
+    def read(self, ref: TaskRef, after: int = -1, limit: int | None = None, *, artifacts: bool = True) -> list[Entry]:
         partition = keys.pk(ref)
         entries: list[Entry] = []
-        gap = self._read_on(partition, after, limit, entries)
+        make = self._entry if artifacts else self._entry_without_artifact
+        gap = self._read_on(partition, after, limit, make, entries)
         if gap:
             # A Query isn't a snapshot: a transaction may have become visible item by item.
-            self._read_on(partition, after + len(entries), limit and limit - len(entries), entries)
+            self._read_on(partition, after + len(entries), limit and limit - len(entries), make, entries)
         return entries
 
-    def _read_on(self, partition: str, after: int, limit: int | None, entries: list[Entry]) -> bool:
+    def _read_on(
+        self, partition: str, after: int, limit: int | None, make: Callable[[items.Image], Entry], entries: list[Entry]
+    ) -> bool:
         """Add the entries that follow without a gap; True when one was met."""
         expected = after + 1
         for item in self._query(partition, expected, limit):
             if keys.number_from_sk(item["sk"]["S"]) != expected:
                 return True
-            entries.append(items.entry_from_image(item, self._bodies.get))
+            entries.append(make(item))
             expected += 1
         return False
+
+    def _entry(self, item: items.Image) -> Entry:
+        return items.entry_from_image(item, self._bodies.get)
+
+    def _entry_without_artifact(self, item: items.Image) -> Entry:
+        if item["kind"]["S"] != "artifact":
+            return self._entry(item)
+        return items.entry_from_image({**item, "body": {"S": ""}})
 
     def _query(self, partition: str, start: int, limit: int | None) -> Iterator[items.Image]:
         """The living LOG items from a number on, page by page."""
