@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from fakes.clock import START, FakeClock, SequentialIds
@@ -11,10 +11,13 @@ from fakes.store import FakeTaskLog, World
 from fakes.world import FakeLauncher
 from herald.agent import Agent
 from herald.log import Appender, Fenced, fold, status_entry
+from herald.operations.call import Call
+from herald.operations.follow_up import FollowUps
+from herald.operations.identity import identify
 from herald.protocol import codec
 from herald.protocol.codec import JsonObject
 from herald.protocol.states import TaskState
-from herald.records import Entry, Header, TaskRef
+from herald.records import Caller, Entry, Header, TaskRef
 from herald.worker.turns import Outcome, Worker
 
 REF = TaskRef("tenant", "alice", "task-1")
@@ -105,18 +108,22 @@ class Bench:
         message_id: str = "m1",
         metadata: Mapping[str, Any] | None = None,
         accepted_output_modes: list[str] | None = None,
+        extensions: list[str] | None = None,
         **more: Any,
     ) -> int:
-        """Take a client's message: the first makes the task, later ones follow up. The number of its turn."""
-        body: JsonObject = {"message": user_message(parts, message_id, **more)}
+        """Take a client's message: the first makes the task, later ones go to it. The number of its entry."""
+        message = user_message(parts, message_id, **more)
+        body: JsonObject = {"message": message}
         if metadata is not None:
             body["metadata"] = dict(metadata)
         if accepted_output_modes is not None:
             body["acceptedOutputModes"] = accepted_output_modes
+        if extensions is not None:
+            body["extensions"] = extensions
         text = codec.dumps(body)
         if (self.ref, "TASK") not in self.world.items:
             return self._create(text)
-        return self._follow_up(text, message_id)
+        return self._follow_up(message, text)
 
     def _create(self, body: str) -> int:
         now = self.clock.now()
@@ -138,26 +145,12 @@ class Bench:
         assert self.log.create(header, Entry(0, "message", body, now, self.ids.token(), 0), None)
         return 0
 
-    def _follow_up(self, body: str, message_id: str) -> int:
-        def waits(header: Header) -> None:
-            if not header.interrupted:
-                raise Fenced("the task doesn't wait for a message")
-
-        waits(self.header)
-        appender = Appender(self.log, self.clock, self.ids, self.header, self.header.end, waits)
-
-        def message(number: int, writer: str) -> Entry:
-            return Entry(number, "message", body, self.clock.now(), writer, number)
-
-        def working(number: int, writer: str) -> Entry:  # is given the number of the message, which goes before it
-            entry = status_entry(appender.header, number, writer, TaskState.WORKING, self.clock.now())
-            return replace(entry, turn=number)
-
-        def after(header: Header, entry: Entry) -> Header:
-            turn = entry.number - 1
-            return replace(header.with_status(entry, due_at=self.clock.now() + 60_000), turn=turn, run=-1)
-
-        return appender.commit(working, after, first=message, once=(message_id, message_id)).number - 1
+    def _follow_up(self, message: JsonObject, body: str) -> int:
+        message = {**message, "taskId": self.ref.task_id}
+        call = Call(Caller(self.ref.tenant, self.ref.owner))
+        identity = identify(call.caller, message, "", "message", self.ids)
+        FollowUps(self.log, self.clock, self.ids).take(call, message, identity, lambda _: body)
+        return max(entry.number for entry in self.entries if entry.kind == "message")
 
     def cancel(self) -> None:
         """End the task as CANCELED, as CancelTask does; Fenced if it has ended."""

@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 Select = Callable[[str], dict[str, Any]]
 
 FILTERS = {
-    "StartWorkerFunctionNewMessage": [
-        {"dynamodb": {"NewImage": {"kind": {"S": ["message"]}}}},
+    "StartWorkerFunctionNewTurn": [
+        {"dynamodb": {"NewImage": {"opens": {"S": ["turn"]}}}},
     ],
     "RingWebhooksFunctionNewEntry": [
         {"dynamodb": {"NewImage": {"kind": {"S": ["status", "artifact"]}}}},

@@ -47,12 +47,34 @@ def three_tasks() -> tuple[list[dict[str, Any]], list[TaskRef]]:
     return records, refs
 
 
-def test_each_message_that_opens_a_turn_starts_its_execution_and_nothing_else_does() -> None:
+def test_what_opens_a_turn_starts_its_execution_and_nothing_else_does() -> None:
     bench, launcher = two_turns(), FakeLauncher()
 
     assert handle(launcher, stream_of(bench.world.changes())) == {"batchItemFailures": []}
 
     assert list(launcher.executions) == [(bench.ref, 0, START // 1000), (bench.ref, 4, START // 1000 + 100)]
+    assert launcher.calls["start"] == 2
+
+
+def test_a_message_that_comes_while_the_agent_works_starts_nothing_until_the_turn_gives_way_to_it() -> None:
+    class Completes(Agent):
+        def run(self, task: TaskContext) -> None:
+            task.complete()
+
+    bench, launcher = Bench(Completes()), FakeLauncher()
+    bench.send()
+    bench.clock.advance(10)
+    bench.send("and this", message_id="m2")
+    handle(launcher, stream_of(bench.world.changes()))
+    assert launcher.started == [(bench.ref, 0)]
+    seen = len(bench.world.changes())
+
+    bench.clock.advance(100)
+    bench.run()
+    handle(launcher, stream_of(bench.world.changes(seen)))
+
+    # The turn is the message's; its name has the second in which it began, not the one in which the message came.
+    assert list(launcher.executions) == [(bench.ref, 0, START // 1000), (bench.ref, 1, START // 1000 + 110)]
     assert launcher.calls["start"] == 2
 
 
@@ -64,15 +86,6 @@ def test_a_stream_that_is_read_twice_starts_nothing_twice() -> None:
     handle(launcher, event)
 
     assert launcher.started == [(bench.ref, 0), (bench.ref, 4)]
-
-
-def test_a_message_that_opens_no_turn_starts_nothing() -> None:
-    records, _ = three_tasks()
-    records[0]["dynamodb"]["NewImage"]["turn"] = {"N": "7"}
-    launcher = FakeLauncher()
-
-    assert handle(launcher, stream_event(records[:1])) == {"batchItemFailures": []}
-    assert launcher.started == []
 
 
 def test_an_entry_that_is_removed_starts_nothing() -> None:

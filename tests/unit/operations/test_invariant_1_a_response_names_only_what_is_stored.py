@@ -55,6 +55,9 @@ CASES = {
     "follow-up": Case(
         "log.commit", _waiting, lambda api, task_id: api.send(messageId="m2", taskId=task_id), _task_is_stored
     ),
+    "message while working": Case(
+        "log.commit", _submitted, lambda api, task_id: api.send(messageId="m2", taskId=task_id), _task_is_stored
+    ),
     "cancel": Case(
         "log.commit", _submitted, lambda api, task_id: api.call("CancelTask", {"id": task_id}), _task_is_stored
     ),
@@ -104,7 +107,7 @@ def test_a_read_that_fails_after_the_write_leaves_what_the_same_send_meets_again
     task_id = _waiting(api)
     api.log.after_next("commit", lambda: api.log.fail_next("read", Unavailable("no answer")))
     with pytest.raises(Unavailable):
-        api.send(messageId="m2", taskId=task_id)
+        api.send(messageId="m2", taskId=task_id, config={"returnImmediately": False})
 
     task = api.send(messageId="m2", taskId=task_id)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from builders.api import HOOK, ApiBench, message
+from herald.protocol.errors import InvalidParamsError
 from herald.protocol.states import TaskState
 from herald.records import TaskRef
 
@@ -73,11 +74,14 @@ def test_e11_a_reference_to_a_task_of_somebody_elses_reads_nothing_of_it(
     monkeypatch.setattr(api.world, "get", watched(api.world.get))
     monkeypatch.setattr(api.world, "entries", watched(api.world.entries))
 
-    task = api.send(**stranger, referenceTaskIds=[theirs])
+    refusals = []
+    for named in (theirs, ABSENT):
+        with pytest.raises(InvalidParamsError) as refused:
+            api.send(**stranger, referenceTaskIds=[named])
+        refusals.append((str(refused.value), refused.value.violations))
 
-    assert task["history"][0]["referenceTaskIds"] == [theirs]  # the client's own words, and no more
-    assert "alice" not in str({**task, "id": "", "contextId": ""})
-    assert api.call("GetTask", {"id": task["id"]}, **stranger) == task
+    assert refusals[0] == refusals[1]
+    assert refusals[0][1][0].field == "message.referenceTaskIds[0]"
     assert {(ref.owner, ref.tenant) for ref in looked_at} == {(stranger["owner"], stranger["tenant"])}
 
 

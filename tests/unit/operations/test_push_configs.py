@@ -421,6 +421,8 @@ def test_a_new_inline_webhook_is_registered_by_a_repeated_send_and_by_a_follow_u
 
 
 def test_a_follow_up_that_is_refused_registers_nothing(api: ApiBench, task_id: str) -> None:
+    api.put_status(api.ref(task_id), TaskState.COMPLETED)
+
     with pytest.raises(A2AError):
         send_inline(api, {"url": HOOK}, messageId="m2", taskId=task_id)
 

@@ -12,7 +12,7 @@ from builders.turns import Bench
 from herald import agent
 from herald.agent import Agent, TaskContext
 
-FROM_THE_PROTOCOL = {"Artifact", "Message", "Part"}
+FROM_THE_PROTOCOL = {"Artifact", "Message", "Part", "Task"}
 
 
 def documented() -> Iterator[tuple[str, str]]:

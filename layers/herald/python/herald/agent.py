@@ -18,10 +18,10 @@ from threading import RLock
 from typing import Any, Protocol
 
 from herald.ports import Ids
-from herald.protocol import codec
+from herald.protocol import codec, media_types
 from herald.protocol.codec import JsonObject
 from herald.protocol.errors import A2AError
-from herald.protocol.model import Artifact, Message, Part, Role, TaskArtifactUpdateEvent
+from herald.protocol.model import Artifact, Message, Part, Role, Task, TaskArtifactUpdateEvent
 from herald.protocol.states import ENDS_TURN, TaskState
 
 __all__ = [
@@ -30,8 +30,10 @@ __all__ = [
     "Artifact",
     "Checkpoint",
     "Content",
+    "Incoming",
     "Message",
     "Part",
+    "Task",
     "TaskContext",
     "TaskEnded",
     "checkpoint",
@@ -194,17 +196,68 @@ class Agent(ABC):
 
 
 @dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message from the client, with what its request said beside it.
+
+    Attributes:
+        message: as the client sent it, with the task's ids filled in.
+        metadata: of the request; the message's own is in ``message.metadata``.
+        accepted_output_modes: media types that the client takes; empty when it didn't say.
+        extensions: URIs of the extensions in use: the client named them, and the Agent Card has them.
+
+    Example:
+        >>> from herald.protocol.model import Role
+        >>> Incoming(Message(message_id="m2", role=Role.USER, parts=[text("The last quarter only")])).text
+        'The last quarter only'
+    """
+
+    message: Message
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    accepted_output_modes: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The message's text parts, joined by line feeds; "" when it has none.
+
+        Example:
+            >>> [said.text for said in task.new_messages()]
+            []
+        """
+        return "\n".join(part.text for part in self.message.parts if part.text is not None)
+
+    @property
+    def reference_task_ids(self) -> tuple[str, ...]:
+        """Ids of other tasks that the message refers to: tasks of the same client's, see ``TaskContext.referenced``.
+
+        Example:
+            >>> [said.reference_task_ids for said in task.new_messages()]
+            []
+        """
+        return tuple(self.message.reference_task_ids)
+
+    def accepts(self, media_type: str) -> bool:
+        """Whether the client takes this media type: it said so, said a range like ``text/*`` that holds it, or didn't
+        say. Case and parameters don't matter.
+
+        Example:
+            >>> [said.accepts("text/markdown") for said in task.new_messages()]
+            []
+        """
+        wanted = {found for mode in self.accepted_output_modes if (found := media_types.media_range(mode))}
+        return not self.accepted_output_modes or media_types.is_within(media_types.essence(media_type) or "", wanted)
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """The facts of a run, read from the log when it opened."""
 
     task_id: str
     context_id: str
-    number: int  # of the log entry that opened the turn
-    message: Message
+    number: int  # of the turn's message in the log
+    opening: Incoming
     history: tuple[Message, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    accepted_output_modes: tuple[str, ...] = ()
     step: int = 0
     attempt: int = 1
     checkpoint: Any = None
@@ -212,7 +265,7 @@ class Turn:
 
 
 class Reports(Protocol):
-    """Where a run's reports are stored. Each call is stored when it returns.
+    """Where a run's reports are stored, and what it asks of the store. Each report is stored when its call returns.
 
     Raises TaskEnded when the run may write no more, and AgentError when a report is too large.
     """
@@ -223,6 +276,12 @@ class Reports(Protocol):
 
     def ended(self) -> bool:
         """True when the task has ended or gone on without this run."""
+
+    def new_messages(self) -> list[Incoming]:
+        """The client's messages that this turn hasn't been given yet; from then on it has."""
+
+    def task(self, task_id: str) -> Task | None:
+        """Another task of the same owner; None when there is none."""
 
 
 class Stored:
@@ -283,7 +342,7 @@ class TaskContext:
             >>> task.message.parts[0].text
             'Ada'
         """
-        return self._turn.message
+        return self._turn.opening.message
 
     @property
     def parts(self) -> list[Part]:
@@ -293,7 +352,7 @@ class TaskContext:
             >>> [part.text for part in task.parts]
             ['Ada']
         """
-        return list(self._turn.message.parts)
+        return list(self.message.parts)
 
     @property
     def text(self) -> str:
@@ -303,11 +362,11 @@ class TaskContext:
             >>> task.text
             'Ada'
         """
-        return "\n".join(part.text for part in self.parts if part.text is not None)
+        return self._turn.opening.text
 
     @property
     def history(self) -> list[Message]:
-        """The messages of earlier turns, the agent's own among them, oldest first.
+        """The messages of earlier turns, the agent's own among them, oldest first. The same in all runs of a turn.
 
         Example:
             >>> task.history
@@ -353,17 +412,75 @@ class TaskContext:
             >>> task.metadata.get("locale", "en")
             'en'
         """
-        return self._turn.metadata
+        return self._turn.opening.metadata
 
     @property
     def accepted_output_modes(self) -> tuple[str, ...]:
         """The media types that the client takes; empty when it didn't say.
 
         Example:
-            >>> "text/markdown" in task.accepted_output_modes
+            >>> task.accepted_output_modes
+            ()
+        """
+        return self._turn.opening.accepted_output_modes
+
+    def accepts(self, media_type: str) -> bool:
+        """Whether the client takes this media type: it said so, said a range like ``text/*`` that holds it, or didn't
+        say. Case and parameters don't matter.
+
+        Example:
+            >>> task.accepts("text/markdown")
+            True
+        """
+        return self._turn.opening.accepts(media_type)
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """URIs of the extensions in use in this turn: the client named them, and the Agent Card has them.
+
+        Example:
+            >>> "https://example.com/extensions/citations/v1" in task.extensions
             False
         """
-        return self._turn.accepted_output_modes
+        return self._turn.opening.extensions
+
+    @property
+    def reference_task_ids(self) -> tuple[str, ...]:
+        """Ids of other tasks that the message refers to. When it came, each was a task of the same client's.
+
+        Example:
+            >>> [task.referenced(task_id) for task_id in task.reference_task_ids]
+            []
+        """
+        return self._turn.opening.reference_task_ids
+
+    def referenced(self, task_id: str) -> Task | None:
+        """Another task of the same client's, as it stands now; None when there is none (any more). Costs a read.
+
+        Example:
+            >>> task.referenced("nzxxiidumfzwwidxnf2gqidunb") is None
+            True
+        """
+        return self._reports.task(task_id)
+
+    def new_messages(self) -> list[Incoming]:
+        """What the client has said since this turn began, oldest first; each message is handed out once.
+
+        Ask between steps: it costs a read, and never waits. What was handed out counts as read once the turn has ended
+        or a checkpoint is stored; after a crash it is handed out again. A message that is unread when the turn ends by
+        ``complete``, ``require_input`` or ``require_auth`` opens a turn of its own.
+
+        Example:
+            >>> [said.text for said in task.new_messages()]
+            []
+
+        Raises:
+            AgentError: this run has ended its turn already.
+            TaskEnded: the task has ended, or another run has taken over.
+        """
+        with self._lock:
+            self._check_open("new_messages")
+            return self._reports.new_messages()
 
     @property
     def turn(self) -> int:
@@ -502,7 +619,9 @@ class TaskContext:
     def complete(
         self, message: Content | Message | None = None, *, metadata: Mapping[str, Any] | None = None
     ) -> Stored:
-        """End the task: COMPLETED.
+        """End the task: COMPLETED. If the client has said something that no run has read, it is heard first.
+
+        Then the message of this report is stored with state WORKING, and what the client said opens the next turn.
 
         Example:
             >>> task.complete("Here you are") and None
@@ -524,7 +643,7 @@ class TaskContext:
         return self._status("fail", TaskState.FAILED, message, metadata)
 
     def reject(self, message: Content | Message, *, metadata: Mapping[str, Any] | None = None) -> Stored:
-        """End the task: REJECTED, for what this agent won't do.
+        """End the task: REJECTED, for what this agent won't do. See ``reject_output_modes`` for what it can't make.
 
         Example:
             >>> task.reject("Only CSV files are read") and None
@@ -534,8 +653,28 @@ class TaskContext:
         """
         return self._status("reject", TaskState.REJECTED, message, metadata)
 
+    def reject_output_modes(self, *offered: str) -> Stored:
+        """End the task: REJECTED, since the client takes none of the media types that are ``offered``.
+
+        The client is told which those are, and which it asked for.
+
+        Example:
+            >>> if not task.accepts("text/markdown"):
+            ...     task.reject_output_modes("text/markdown")
+
+        Raises:
+            AgentError, TaskEnded: as ``working``.
+        """
+        accepted = ", ".join(self.accepted_output_modes) or "anything"
+        return self.reject(
+            f"This agent answers in {' or '.join(offered)}, and acceptedOutputModes asks for {accepted}: "
+            "send the message again with a media type that the agent has, or without acceptedOutputModes."
+        )
+
     def require_input(self, message: Content | Message, *, metadata: Mapping[str, Any] | None = None) -> Stored:
         """End the turn: INPUT_REQUIRED. The client's answer opens the next turn, in a new run.
+
+        If the client has said something that no run has read, the next turn is that, as with ``complete``.
 
         Example:
             >>> task.require_input("For which entity?") and None

@@ -99,87 +99,125 @@ class Appender:
         header: as read last; kept up to date by what is appended here.
         end: number of the last entry that is known.
         fence: is asked about each header that is read anew; raises to stop the writer.
+        learn: is told of every entry after ``end`` in order, whoever wrote it, before the next number is tried.
     """
 
-    def __init__(self, log: TaskLog, clock: Clock, ids: Ids, header: Header, end: int, fence: Fence) -> None:
+    def __init__(
+        self,
+        log: TaskLog,
+        clock: Clock,
+        ids: Ids,
+        header: Header,
+        end: int,
+        fence: Fence,
+        learn: Callable[[Entry], object] = lambda _: None,
+    ) -> None:
         self._log = log
         self._clock = clock
         self._ids = ids
         self._fence = fence
+        self._learn = learn
         self._unchecked = False  # whether the fence is still to be asked about the header
         self.header = header
-        self.end = max(end, header.end)
+        self.end = end
 
     def put(self, make: Make) -> Entry:
         """Append an entry that leaves the header alone: an artifact chunk. One write when nobody interferes."""
-        return self._append(make, lambda entry: self._log.put(self.header.ref, entry, self.header.expires_second))
+
+        def write(entry: Entry) -> list[Entry]:
+            return [entry] if self._log.put(self.header.ref, entry, self.header.expires_second) else []
+
+        return self._append(make, write)
 
     def commit(
         self,
         make: Make,
         after: Callable[[Header, Entry], Header],
         *,
-        first: Make | None = None,
+        first: Callable[[int, str], Entry | None] | None = None,
         once: tuple[str, str] | None = None,
     ) -> Entry:
         """Append an entry and change the header with it, in one transaction.
 
-        ``first`` is an entry that goes right before it; ``once`` as in ``TaskLog.commit``. The entry of ``make`` is
-        returned.
+        ``first`` makes an entry that goes right before it, or None; ``once`` as in ``TaskLog.commit``. All three are
+        asked again at each try, with ``header`` as it is then. The entry of ``make`` is returned.
 
         Raises:
             Fenced: or what else the fence raises.
             Unavailable: others kept taking the number for a second.
         """
 
-        def write(entry: Entry) -> bool:
+        def write(entry: Entry) -> list[Entry]:
             entries = [entry]
-            if first is not None:
-                entries = [first(entry.number, self._ids.token()), replace(entry, number=entry.number + 1)]
+            if first and (leading := first(entry.number, self._ids.token())):
+                entries = [leading, replace(entry, number=entry.number + 1)]
             changed = after(self.header, entries[-1])
             if not self._log.commit(self.header, changed, entries, once):
-                return False
+                return []
             self.header = changed
-            self.end = entries[-1].number - 1
-            return True
+            return entries
 
         return self._append(make, write)
 
-    def _append(self, make: Make, write: Callable[[Entry], bool]) -> Entry:
+    def read_on(self) -> None:
+        """Learn what others have written since. One read when it is nothing, or messages of the client's.
+
+        Raises:
+            Fenced: or what else the fence raises, about a header that others have changed.
+        """
+        self._learn_others()
+        self._check()
+
+    def _check(self) -> None:
+        """Ask the fence about the header as it is now, if others may have changed it since it was asked last."""
         if self._unchecked:
+            self._read_header()
             self._fence(self.header)
             self._unchecked = False
+
+    def _append(self, make: Make, write: Callable[[Entry], list[Entry]]) -> Entry:
+        self._check()
         writer = self._ids.token()
         give_up = self._clock.now() + CONFLICT_BOUND
         pause = 0.0
         while True:
-            entry = make(self.end + 1, writer)
-            if write(entry):
-                self.end += 1
-                return entry if entry.number == self.end else replace(entry, number=self.end)
-            if (mine := self._read_on(writer)) is not None:
+            if written := write(make(self.end + 1, writer)):
+                self._take_in(written)
+                return written[-1]
+            if (mine := self._after_conflict(writer)) is not None:
                 return mine
             if self._clock.now() >= give_up:
                 raise Unavailable(f"task {self.header.ref.task_id} is being changed too often")
             self._clock.sleep(random.uniform(0, pause))  # noqa: S311 - jitter
             pause = min(0.2, pause * 2 or 0.01)
 
-    def _read_on(self, writer: str) -> Entry | None:
+    def _after_conflict(self, writer: str) -> Entry | None:
         """Learn what others have written; the entry of ours among it, when the answer to its write was lost."""
-        mine = None
-        for entry in self._log.read(self.header.ref, after=self.end):
+        self._unchecked = True
+        mine = next((entry for entry in self._learn_others() if entry.writer == writer), None)
+        if mine is None:
+            self._check()
+        else:  # it stands, whoever has ended or taken over the task since; our next one mustn't
+            self._read_header()
+        return mine
+
+    def _learn_others(self) -> list[Entry]:
+        entries = self._log.read(self.header.ref, after=self.end)
+        if any(entry.kind != "message" for entry in entries):
+            self._unchecked = True  # before they count as known: a read of the header may fail
+        self._take_in(entries)
+        return entries
+
+    def _take_in(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
             self.end = entry.number
-            if entry.writer == writer:
-                mine = entry
+            self._learn(entry)
+
+    def _read_header(self) -> None:
         header = self._log.header(self.header.ref)
         if header is None:
             raise Fenced("the task has expired")
         self.header = header
-        # An entry of ours stands, whoever has ended or taken over the task since; our next one mustn't.
-        self._unchecked = mine is not None
-        if mine is None:
-            self._fence(header)
-        return mine
 
 
 def same_run(turn: int, run: int) -> Fence:

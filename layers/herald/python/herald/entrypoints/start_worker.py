@@ -1,4 +1,4 @@
-"""start_worker: the stream tells of a new message, and its turn's execution is started."""
+"""start_worker: the stream tells of an entry that opens a turn, and the turn's execution is started."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def _start(launcher: WorkerLauncher, record: Mapping[str, Any]) -> None:
     if not image["sk"]["S"].startswith(keys.LOG):
         return
     entry = items.entry_from_image(image)
-    if entry.kind != "message" or entry.turn != entry.number:
-        return  # a message that opens no turn starts nothing
+    if not entry.opens_turn:
+        return
     ref = keys.ref_from_pk(image["pk"]["S"])
     launcher.start(ref, entry.turn, entry.at)
     logger.info("turn started", task_id=ref.task_id, turn=entry.turn)

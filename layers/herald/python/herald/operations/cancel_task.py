@@ -13,7 +13,7 @@ from herald.ports import Clock, Ids, TaskLog, WorkerLauncher
 from herald.protocol.errors import TaskNotCancelableError
 from herald.protocol.requests import CancelTaskRequest
 from herald.protocol.states import TaskState
-from herald.records import Entry, Header, TaskRef
+from herald.records import Entry, Header
 
 logger = logging.getLogger(__name__)
 
@@ -54,19 +54,18 @@ class CancelTask:
         except Fenced:
             raise not_found(ref.task_id) from None  # it has expired between the two reads
         entries = self.log.read(ref)
-        self._stop(ref, appender.header.turn, entries)
+        self._stop(appender.header)
         return view.task(ref, entries, None)
 
-    def _stop(self, ref: TaskRef, turn: int, entries: list[Entry]) -> None:
-        opened = next((entry for entry in entries if entry.number == turn), None)
-        if opened is None:
-            return
+    def _stop(self, header: Header) -> None:
         try:
-            self.launcher.stop(ref, turn, opened.at)
+            self.launcher.stop(header.ref, header.turn, header.opened_at)
         except Exception:
             # The task is canceled all the same: the run meets the terminal entry when it next reports.
             logger.warning(
-                "the execution of a canceled task could not be stopped", extra={"task_id": ref.task_id}, exc_info=True
+                "the execution of a canceled task could not be stopped",
+                extra={"task_id": header.ref.task_id},
+                exc_info=True,
             )
 
 

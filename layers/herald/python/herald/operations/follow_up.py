@@ -1,4 +1,4 @@
-"""A message to a task that exists: it resumes an interrupted one (A2A specification section 3.4.3)."""
+"""A message to a task that exists (A2A specification section 3.4.3): it resumes one that waits, or is queued."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from herald.log import MAX_TASK_BYTES, ROOM_TO_END, Appender, Fenced, fold, stat
 from herald.operations import view
 from herald.operations.call import Call, not_found
 from herald.operations.identity import Identity
-from herald.operations.new_task import START_WITHIN, Body, reused_key
+from herald.operations.new_task import Body, reused_key
 from herald.ports import Clock, Ids, TaskLog
 from herald.protocol import codec
 from herald.protocol.errors import InvalidParamsError, UnsupportedOperationError, invalid
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, TaskRef
-
-LARGE = ROOM_TO_END // 2  # characters of a message for which its task is measured first
 
 
 class _TakenBefore(Exception):
@@ -26,20 +24,28 @@ class _TakenBefore(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FollowUps:
-    """Takes a follow-up in one transaction: its message entry, WORKING, the header, and what it is recognised by."""
+    """Takes a message to a task, in one transaction.
+
+    A task that waits goes on: message entry, WORKING, the header with its new turn, and what the message is recognised
+    by. While a turn is open, the message is an entry of that turn which starts nothing: the agent may read it, and the
+    ending of a turn whose agent hasn't opens the message's own turn. Between the message and the ending the log decides,
+    for both want the next number.
+    """
 
     log: TaskLog
     clock: Clock
     ids: Ids
 
-    def take(self, call: Call, message: dict[str, Any], identity: Identity, body: Body) -> Header:
-        """The header of the task that has the message now, whether it was taken just now or before.
+    def take(
+        self, call: Call, message: dict[str, Any], identity: Identity, body: Body
+    ) -> tuple[Header, list[Entry] | None]:
+        """The header of the task that has the message now, be it by an earlier send; and its log where that is known.
 
         Raises:
             TaskNotFoundError: there is no such task of the caller's.
             InvalidParamsError: contextId is another task's, the idempotencyKey was used for another message, or the
                 task would be too large.
-            UnsupportedOperationError: the task has ended, or waits for no message.
+            UnsupportedOperationError: the task has ended.
         """
         ref = call.task(message["taskId"])
         header = view.header(self.log, ref)
@@ -51,44 +57,62 @@ class FollowUps:
             # A repeated message is recognised whatever has become of the task since.
             if self._taken(ref, identity):
                 raise _TakenBefore
-            _waits_for_a_message(seen)
+            _still_open(seen)
 
         try:
-            large = len(text) > LARGE
-            if large or not header.interrupted:
+            if header.terminal:
                 fence(header)
-            if large:
-                self._check_size(ref, text)
-            return self._append(call, header, identity, text, fence)
+            known = self.log.read(ref)
+            if not known:
+                raise not_found(ref.task_id)
+            return self._append(call, header, known, identity, text, fence), known
         except _TakenBefore:
-            return view.header(self.log, ref)
+            return view.header(self.log, ref), None
         except Fenced:
-            raise not_found(ref.task_id) from None  # it has expired between the two reads
+            raise not_found(ref.task_id) from None  # it has expired between two reads
 
     def _append(
-        self, call: Call, header: Header, identity: Identity, text: str, fence: Callable[[Header], None]
+        self,
+        call: Call,
+        header: Header,
+        known: list[Entry],
+        identity: Identity,
+        text: str,
+        fence: Callable[[Header], None],
     ) -> Header:
-        appender = Appender(self.log, self.clock, self.ids, header, header.end, fence)
+        """Append the message; ``known`` is the log, and is kept up to what is written."""
+        appender = Appender(self.log, self.clock, self.ids, header, known[-1].number, fence, known.append)
         now = self.clock.now()
 
-        def message_entry(number: int, writer: str) -> Entry:
-            return Entry(number, "message", text, now, writer, turn=number, traceparent=call.traceparent)
+        def message(number: int, writer: str, turn: int) -> Entry:
+            return Entry(number, "message", text, now, writer, turn, traceparent=call.traceparent)
 
-        def working(number: int, writer: str) -> Entry:
-            entry = status_entry(appender.header, number, writer, TaskState.WORKING, now, traceparent=call.traceparent)
-            return replace(entry, turn=number)  # the turn that the message right before it opens
+        def before(number: int, writer: str) -> Entry | None:
+            return message(number, writer, turn=number) if appender.header.interrupted else None
 
-        def after(before: Header, entry: Entry) -> Header:
-            due_at = now + START_WITHIN
-            return replace(before.with_status(entry, due_at=due_at), turn=entry.turn, run=-1)
+        def make(number: int, writer: str) -> Entry:
+            seen = appender.header
+            self._check_size(known, text, seen, fence)
+            if not seen.interrupted:
+                return message(number, writer, seen.turn)
+            entry = status_entry(seen, number, writer, TaskState.WORKING, now, traceparent=call.traceparent)
+            return replace(entry, turn=number)  # the turn of the message right before it
 
-        appender.commit(working, after, first=message_entry, once=identity.once)
+        def after(seen: Header, entry: Entry) -> Header:
+            return seen.with_turn(entry) if entry.opens_turn else replace(seen, end=entry.number)
+
+        appender.commit(make, after, first=before, once=identity.once)
         return appender.header
 
-    def _check_size(self, ref: TaskRef, text: str) -> None:
+    def _check_size(self, known: list[Entry], text: str, header: Header, fence: Callable[[Header], None]) -> None:
         """The agent could report nothing more in a task that is too large, and would fail it."""
-        size = len(codec.dumps(fold(ref, self.log.read(ref))).encode()) + len(text.encode())
-        if size > MAX_TASK_BYTES - ROOM_TO_END:
+        added, limit = len(text.encode()), MAX_TASK_BYTES - ROOM_TO_END
+        if added + sum(len(entry.body.encode()) for entry in known) <= limit:
+            return
+        # Bodies were added up, replaced artifacts too: what the client would get is smaller, so measure that.
+        size = added + len(codec.dumps(fold(header.ref, known)).encode())
+        if size > limit:
+            fence(header)
             raise invalid(
                 "message.parts",
                 f"would make a task of {size:,} bytes, and one has {MAX_TASK_BYTES:,} bytes at most: put large content "
@@ -108,17 +132,10 @@ def _mismatch() -> InvalidParamsError:
     return invalid("message.contextId", "isn't the context of this task: leave it out, or send the task's own")
 
 
-def _waits_for_a_message(header: Header) -> None:
-    if header.interrupted:
-        return
-    metadata = {"taskId": header.ref.task_id, "state": header.state.value}
+def _still_open(header: Header) -> None:
     if header.terminal:
         raise UnsupportedOperationError(
             f"The task has ended, in {header.state}: send a message without taskId to begin another one, with the same "
             "contextId to go on in its context.",
-            metadata=metadata,
+            metadata={"taskId": header.ref.task_id, "state": header.state.value},
         )
-    raise UnsupportedOperationError(
-        f"The task is in {header.state} and takes no message while it runs: wait until it asks for one, or cancel it.",
-        metadata=metadata,
-    )

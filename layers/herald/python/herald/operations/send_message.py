@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from herald.operations import input_modes, view, waiting
+from herald.operations import input_modes, references, view, waiting
 from herald.operations.call import Call, Limits
 from herald.operations.follow_up import FollowUps
-from herald.operations.identity import idempotency_key, identify
+from herald.operations.identity import Identity, idempotency_key, identify
 from herald.operations.new_task import NewTasks
 from herald.operations.registration import Registrar, Wish
 from herald.ports import Clock, Ids, TaskLog
@@ -26,7 +26,7 @@ Reply = Callable[[SendMessageRequest], Awaitable[Message | None]]
 
 @dataclass(frozen=True, slots=True)
 class SendMessage:
-    """Makes a task of a message, or gives a message to a task that waits for one.
+    """Makes a task of a message, or gives a message to a task that there is.
 
     The same send a second time changes nothing and is answered with the task as it stands. The answer is given after
     everything it names is stored. A blocking call returns when the task has ended or waits for the client, and
@@ -34,7 +34,7 @@ class SendMessage:
 
     Raises:
         TaskNotFoundError: taskId names no task of the caller's.
-        UnsupportedOperationError: the task has ended, or waits for no message.
+        UnsupportedOperationError: the task has ended.
         InvalidParamsError: a field is wrong.
         ContentTypeNotSupportedError: the Agent Card doesn't list the media type of a part.
         InvalidAgentResponseError: the adopter's reply is no Message.
@@ -57,6 +57,9 @@ class SendMessage:
         key = idempotency_key(request.metadata, request.message.metadata)
         identity = identify(call.caller, message, key, self.limits.idempotent_send, self.ids)
         wish = self._wish(request)
+        references.check(
+            self.log, call, request.message.reference_task_ids, lambda: self._sent_before(call, message, identity)
+        )
         if self.reply and not message.get("taskId"):
             direct = await self.reply(request)
             if direct is not None:
@@ -76,7 +79,7 @@ class SendMessage:
         if message.get("taskId"):
             if wish:  # a message mustn't be taken by a call that then fails
                 self.registrar.check_room(wish, call.task(message["taskId"]))
-            header = self.follow_ups.take(call, message, identity, body)
+            header, entries = self.follow_ups.take(call, message, identity, body)
             if wish:
                 self.registrar.ensure(wish, header)
         else:
@@ -85,6 +88,13 @@ class SendMessage:
             waiting.settled(self.log, self.clock, header, give_up)
             entries = None
         return {"task": view.task(header.ref, entries or self.log.read(header.ref), settings.history_length)}
+
+    def _sent_before(self, call: Call, message: dict[str, Any], identity: Identity) -> bool:
+        if identity.once is None:
+            return False
+        if task_id := message.get("taskId"):
+            return self.log.taken(call.task(task_id), identity.once[0]) is not None
+        return self.log.header(call.task(identity.task_id)) is not None
 
     def _wish(self, request: SendMessageRequest) -> Wish | None:
         config = request.configuration.task_push_notification_config if request.configuration else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from herald.ports import Clock, Ids, TaskLog, Unavailable, WorkerLauncher
+from herald.ports import Clock, Ids, TaskLog, WorkerLauncher
 from herald.records import Header, TaskRef
 from herald.upkeep.ending import fail_task
 
@@ -21,7 +21,7 @@ UNANSWERED = "This task waited for its client until its maximum age, so it was e
 class Turns:
     """Looks after turns.
 
-    ``turn_seconds`` is how long a turn may take from the message that opened it.
+    ``turn_seconds`` is how long a turn may take from when it was opened.
     """
 
     log: TaskLog
@@ -71,22 +71,15 @@ class Turns:
     def _end(self, header: Header, text: str) -> str:
         if not fail_task(self.log, self.clock, self.ids, header, text):
             return ""
-        self.launcher.stop(header.ref, header.turn, self._opened_at(header))
+        self.launcher.stop(header.ref, header.turn, header.opened_at)
         return "ended"
 
     def _start_again(self, header: Header, now: int) -> str:
-        opened_at = self._opened_at(header)
-        deadline = opened_at + self.turn_seconds * 1000
+        deadline = header.opened_at + self.turn_seconds * 1000
         if now >= deadline:
             return self._end(header, NOT_STARTED)
         # First start, then put off: the other way round, a crash in between would lose the start for a while. The
         # waits double, for a turn that isn't begun has most likely been started already and waits for its run.
-        self.launcher.start(header.ref, header.turn, opened_at)
-        self.log.defer(header, min(now + max(START_AGAIN_MS, now - opened_at), deadline, header.end_by))
+        self.launcher.start(header.ref, header.turn, header.opened_at)
+        self.log.defer(header, min(now + max(START_AGAIN_MS, now - header.opened_at), deadline, header.end_by))
         return "started again"
-
-    def _opened_at(self, header: Header) -> int:
-        opening = self.log.read(header.ref, after=header.turn - 1, limit=1)
-        if not opening:
-            raise Unavailable(f"entry {header.turn} of task {header.ref.task_id}, which is stored, can't be seen")
-        return opening[0].at

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from herald.agent import Turn
+from herald.agent import Incoming, Turn
 from herald.log import Fence, Fenced, fold
 from herald.protocol import codec
-from herald.protocol.codec import JsonObject
 from herald.protocol.model import Artifact, Message
 from herald.records import Entry, Header
 
@@ -24,21 +23,13 @@ def same_turn(turn: int) -> Fence:
 
 def turn_of(header: Header, entries: Sequence[Entry], run: Entry) -> Turn:
     """The facts of a run for its agent; ``entries`` is the log up to its run entry."""
-    opening = codec.loads(entries[run.turn].body)
-    before = _folded(header, entries[: run.turn])
-    now = _folded(header, entries)
-    said = before.get("history", [])
-    if "message" in before.get("status", {}):
-        said = [*said, before["status"]["message"]]
     return Turn(
         task_id=header.ref.task_id,
         context_id=header.context_id,
         number=run.turn,
-        message=Message.parse(opening["message"]),
-        history=tuple(Message.parse(message) for message in said),
-        artifacts=tuple(Artifact.parse(artifact) for artifact in now.get("artifacts", [])),
-        metadata=opening.get("metadata", {}),
-        accepted_output_modes=tuple(opening.get("acceptedOutputModes", ())),
+        opening=incoming(entries[run.turn]),
+        history=tuple(_history(header, entries, run.turn)),
+        artifacts=tuple(Artifact.parse(artifact) for artifact in fold(header.ref, entries).get("artifacts", [])),
         step=steps_of(entries, run.turn),
         attempt=_attempt(entries, run.turn),
         checkpoint=_checkpoint(entries, run.turn),
@@ -46,34 +37,52 @@ def turn_of(header: Header, entries: Sequence[Entry], run: Entry) -> Turn:
     )
 
 
-def task_size(entries: Sequence[Entry]) -> int:
-    """Bytes of the task's JSON, or somewhat more."""
-    return sum(len(entry.body.encode()) for entry in entries if entry.kind != "run")
+def incoming(entry: Entry) -> Incoming:
+    """What a message entry holds, as an agent sees it."""
+    body = codec.loads(entry.body)
+    return Incoming(
+        message=Message.parse(body["message"]),
+        metadata=body.get("metadata", {}),
+        accepted_output_modes=tuple(body.get("acceptedOutputModes", ())),
+        extensions=tuple(body.get("extensions", ())),
+    )
+
+
+def _history(header: Header, entries: Sequence[Entry], turn: int) -> list[Message]:
+    """What was said in earlier turns. Messages from the turn's own on aren't part of it: they are yet to be read."""
+    if turn == 0:
+        return []
+    opened = next(entry.number for entry in entries if entry.opens_turn and entry.turn == turn)
+    earlier = [entry for entry in entries[: opened + 1] if entry.kind != "message" or entry.number < turn]
+    before = fold(header.ref, earlier)
+    said = before.get("history", [])
+    if "message" in before["status"]:
+        said = [*said, before["status"]["message"]]
+    return [Message.parse(message) for message in said]
 
 
 def steps_of(entries: Sequence[Entry], turn: int) -> int:
     """How many checkpoints a turn has passed."""
-    return sum(_ends_step(entry) for entry in entries[turn:])
+    return sum(_ends_step(entry) for entry in _runs(entries, turn))
 
 
 def _attempt(entries: Sequence[Entry], turn: int) -> int:
     attempt = 0
-    for entry in entries[turn:]:
-        if entry.kind == "run":
-            attempt = 0 if _ends_step(entry) else attempt + 1
+    for entry in _runs(entries, turn):
+        attempt = 0 if _ends_step(entry) else attempt + 1
     return attempt
 
 
 def _checkpoint(entries: Sequence[Entry], turn: int) -> object:
-    for entry in reversed(entries[turn:]):
+    for entry in reversed(_runs(entries, turn)):
         if _ends_step(entry):
             return codec.loads(entry.body)["checkpoint"]
     return None
 
 
-def _ends_step(entry: Entry) -> bool:
-    return entry.kind == "run" and entry.body != "{}"
+def _runs(entries: Sequence[Entry], turn: int) -> list[Entry]:
+    return [entry for entry in entries if entry.kind == "run" and entry.turn == turn]
 
 
-def _folded(header: Header, entries: Sequence[Entry]) -> JsonObject:
-    return fold(header.ref, entries) if entries else {}
+def _ends_step(run: Entry) -> bool:
+    return run.body != "{}"

@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from threading import RLock
 
-from herald.agent import AgentError, TaskEnded
-from herald.log import MAX_TASK_BYTES, ROOM_TO_END, Appender, Fenced, Make, agent_message, fold, status_entry
+from herald.agent import AgentError, Incoming, TaskEnded
+from herald.log import MAX_TASK_BYTES, ROOM_TO_END, Appender, Fenced, Make, agent_message, fold, same_run, status_entry
 from herald.ports import Clock, Ids, TaskLog, Unavailable
 from herald.protocol import codec
 from herald.protocol.codec import JsonObject
+from herald.protocol.model import Task
 from herald.protocol.states import ENDS_TURN, INTERRUPTED, TaskState
 from herald.records import Entry, Header, Kind
+from herald.worker.inbox import READ, Inbox
+from herald.worker.opening import incoming
+
+# An ending that gives way to a message that nobody has read: the message's turn is opened in its place.
+GIVES_WAY = INTERRUPTED | {TaskState.COMPLETED}
 
 
 class RunReports:
     """The reports of one run (``herald.agent.Reports``).
 
     Args:
-        appender: its fence is the run's.
-        run: number of the run entry.
-        size: bytes of the task's JSON so far, or more.
+        header: as it was when the run had opened.
+        entries: the log up to the entry that opened the run.
     """
 
-    def __init__(
-        self, log: TaskLog, clock: Clock, ids: Ids, appender: Appender, run: int, size: int, traceparent: str
-    ) -> None:
+    def __init__(self, log: TaskLog, clock: Clock, ids: Ids, header: Header, entries: Sequence[Entry]) -> None:
+        run = entries[-1]
         self._log = log
         self._clock = clock
         self._ids = ids
-        self._appender = appender
+        self._appender = Appender(log, clock, ids, header, run.number, same_run(run.turn, run.number), self._learn)
         self._run = run
-        self._size = size
-        self._traceparent = traceparent
+        self._inbox = Inbox(entries, run.turn)
+        self._size = sum(_size(entry) for entry in entries)  # bytes of the task's JSON so far, or more
         self._lock = RLock()
         self._over = False
         self.trouble: Unavailable | None = None  # of the last report, when it couldn't be stored
-        self.state = appender.header.state
+        self.state = header.state
 
     @property
     def turn_ended(self) -> bool:
@@ -60,15 +64,27 @@ class RunReports:
             return self._entry(number, writer, "artifact", body)
 
         with self._lock:
-            self._store(make, lambda: self._appender.put(make), _OPEN_LIMIT)
+            self._store(make, self._appender.put, _OPEN_LIMIT)
 
     def ended(self) -> bool:
         with self._lock:
             if not self._over:
                 known = self._appender.header
                 found = self._log.header(known.ref)
-                self._over = found is None or found.terminal or (found.turn, found.run) != (known.turn, self._run)
+                self._over = (
+                    found is None or found.terminal or (found.turn, found.run) != (known.turn, self._run.number)
+                )
             return self._over
+
+    def new_messages(self) -> list[Incoming]:
+        with self._lock:
+            self._guarded(self._appender.read_on)
+            return [incoming(entry) for entry in self._inbox.take()]
+
+    def task(self, task_id: str) -> Task | None:
+        ref = replace(self._appender.header.ref, task_id=task_id)
+        entries = self._log.read(ref)
+        return Task.parse(fold(ref, entries)) if entries else None
 
     def fail(self, text: str) -> None:
         """End the task as FAILED, with a message for the client; nothing if it has ended."""
@@ -80,9 +96,11 @@ class RunReports:
 
     def checkpoint(self, text: str) -> bool:
         """End the run with a checkpoint, after which nothing of it can be written; False if it was over before."""
+        read = self._inbox.read_up_to
+        more = f',"{READ}":{read}' if read > self._run.turn else ""
 
         def make(number: int, writer: str) -> Entry:
-            return self._entry(number, writer, "run", f'{{"checkpoint":{text}}}')
+            return self._entry(number, writer, "run", f'{{"checkpoint":{text}{more}}}')
 
         with self._lock:
             try:
@@ -98,20 +116,23 @@ class RunReports:
 
     def _status(self, state: TaskState, message: JsonObject | None, metadata: JsonObject | None, limit: int) -> None:
         def make(number: int, writer: str) -> Entry:
-            return status_entry(
+            # Asked at each try: whoever finds the number free has seen every message before it.
+            unread = self._inbox.next if state in GIVES_WAY else None
+            entry = status_entry(
                 self._appender.header,
                 number,
                 writer,
-                state,
+                TaskState.WORKING if unread else state,
                 self._clock.now(),
-                run=self._run,
+                run=-1 if unread else self._run.number,
                 message=message,
                 metadata=metadata,
-                traceparent=self._traceparent,
+                traceparent=self._run.traceparent,
             )
+            return replace(entry, turn=unread.number) if unread else entry
 
         with self._lock:
-            self._store(make, lambda: self._appender.commit(make, _after), limit)
+            self._store(make, lambda make: self._appender.commit(make, _after), limit)
             self.state = state
 
     def _entry(self, number: int, writer: str, kind: Kind, body: str) -> Entry:
@@ -121,28 +142,31 @@ class RunReports:
             body=body,
             at=self._clock.now(),
             writer=writer,
-            turn=self._appender.header.turn,
-            run=self._run,
-            traceparent=self._traceparent,
+            turn=self._run.turn,
+            run=self._run.number,
+            traceparent=self._run.traceparent,
         )
 
-    def _store(self, make: Make, write: Callable[[], Entry], limit: int) -> None:
-        def checked() -> None:
-            size = self._size_with(make(self._appender.end + 1, ""), limit)
-            write()
-            self._size = size
+    def _learn(self, entry: Entry) -> None:
+        self._size += _size(entry)
+        self._inbox.learn(entry)
 
-        self._guarded(checked)
+    def _store(self, make: Make, write: Callable[[Make], Entry], limit: int) -> None:
+        def checked(number: int, writer: str) -> Entry:
+            entry = make(number, writer)
+            self._check_size(entry, limit)
+            return entry
 
-    def _size_with(self, entry: Entry, limit: int) -> int:
-        """Bytes of the task's JSON with one more entry, or somewhat more.
+        self._guarded(lambda: write(checked))
+
+    def _check_size(self, entry: Entry, limit: int) -> None:
+        """See that the task may grow by one more entry.
 
         Raises:
-            AgentError: they would be too many.
+            AgentError: its JSON would have too many bytes.
         """
-        size = self._size + len(entry.body.encode())
-        if size <= limit:
-            return size
+        if self._size + _size(entry) <= limit:
+            return
         # Bodies were added up, replaced artifacts too: what the client would get is smaller, so measure that.
         ref = self._appender.header.ref
         size = len(codec.dumps(fold(ref, [*self._log.read(ref), entry])).encode())
@@ -151,7 +175,7 @@ class RunReports:
                 f"the task would have {size:,} bytes of JSON, more than {limit:,}: store what is large elsewhere "
                 "and deliver it as a url() part"
             )
-        return size
+        self._size = size - _size(entry)
 
     def _guarded(self, write: Callable[[], object]) -> None:
         if self._over:
@@ -170,11 +194,17 @@ class RunReports:
 _OPEN_LIMIT = MAX_TASK_BYTES - ROOM_TO_END
 
 
+def _size(entry: Entry) -> int:
+    return 0 if entry.kind == "run" else len(entry.body.encode())
+
+
 def opened(header: Header, entry: Entry) -> Header:
     """A header after a run entry: whoever wrote for an earlier run is fenced."""
     return replace(header, run=entry.number, end=entry.number)
 
 
 def _after(header: Header, entry: Entry) -> Header:
+    if entry.opens_turn:
+        return header.with_turn(entry)
     # An interrupted task waits for its client until its maximum age; a working one keeps the turn's deadline.
     return header.with_status(entry, due_at=header.end_by if entry.state in INTERRUPTED else header.due_at)

@@ -14,7 +14,7 @@ from herald.log import Appender, Fenced, same_run
 from herald.ports import Clock, Ids, TaskLog, Unavailable
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, TaskRef
-from herald.worker.opening import same_turn, steps_of, task_size, turn_of
+from herald.worker.opening import same_turn, steps_of, turn_of
 from herald.worker.reports import RunReports, opened
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class Worker:
     """Runs turns.
 
     ``agent`` gives the adopter's agent; it is asked only when there is something to run. ``turn_seconds`` is how long
-    a turn may take from the message that opened it.
+    a turn may take from when it was opened.
     """
 
     log: TaskLog
@@ -60,53 +60,41 @@ class Worker:
         agent = self.agent()
         entries = self.log.read(ref)
         if len(entries) <= header.end:
-            raise _unseen(ref)
+            # A gap that stays: an agent that were run would miss what was said, or what it has made.
+            raise Unavailable(f"entries of task {ref.task_id} that are stored can't be seen")
         try:
-            appender, run = self._open(header, entries, turn)
+            header, entries = self._open(header, entries, turn)
         except Fenced as fenced:
             logger.info("task %s: %s", ref.task_id, fenced)
             return Outcome.DONE
-        if run.number == entries[-1].number + 1:
-            entries.append(run)
-        else:  # another one has written between the reading and the opening
-            entries += self.log.read(ref, after=entries[-1].number, limit=run.number - entries[-1].number)
-        if len(entries) <= run.number:
-            raise _unseen(ref)
-        return self._run(agent, appender, entries, run, seconds_left)
+        return self._run(agent, header, entries, seconds_left)
 
-    def _open(self, header: Header, entries: list[Entry], turn: int) -> tuple[Appender, Entry]:
-        message = entries[turn]
-        deadline = min(message.at + self.turn_seconds * 1000, header.end_by)
+    def _open(self, header: Header, entries: list[Entry], turn: int) -> tuple[Header, list[Entry]]:
+        """Open a run; the header then, and the log up to the entry that opened it."""
+        deadline = min(header.opened_at + self.turn_seconds * 1000, header.end_by)
 
         def make(number: int, writer: str) -> Entry:
-            at, trace = self.clock.now(), message.traceparent
+            at, trace = self.clock.now(), entries[turn].traceparent
             return Entry(number, "run", "{}", at, writer, turn, run=number, traceparent=trace)
 
-        appender = Appender(self.log, self.clock, self.ids, header, entries[-1].number, same_turn(turn))
+        known = list(entries)
+        appender = Appender(self.log, self.clock, self.ids, header, known[-1].number, same_turn(turn), known.append)
         run = appender.commit(make, lambda header, entry: replace(opened(header, entry), due_at=deadline))
-        fence = same_run(turn, run.number)
-        fence(appender.header)  # after a lost answer, another run may have opened already
-        return Appender(self.log, self.clock, self.ids, appender.header, appender.end, fence), run
+        same_run(turn, run.number)(appender.header)  # after a lost answer, another run may have opened already
+        return appender.header, known[: run.number + 1]
 
-    def _run(
-        self,
-        agent: Agent,
-        appender: Appender,
-        entries: list[Entry],
-        run: Entry,
-        seconds_left: Callable[[], float],
-    ) -> Outcome:
-        ref = appender.header.ref
-        reports = RunReports(self.log, self.clock, self.ids, appender, run.number, task_size(entries), run.traceparent)
+    def _run(self, agent: Agent, header: Header, entries: list[Entry], seconds_left: Callable[[], float]) -> Outcome:
+        ref, run = header.ref, entries[-1]
+        reports = RunReports(self.log, self.clock, self.ids, header, entries)
         if steps_of(entries, run.turn) >= MAX_STEPS:
             reports.fail(TOO_MANY_STEPS)
             return Outcome.DONE
-        deadline = appender.header.due_at or 0
+        deadline = header.due_at or 0
 
         def left() -> float:
             return max(0.0, min(seconds_left(), (deadline - self.clock.now()) / 1000))
 
-        context = TaskContext(turn_of(appender.header, entries, run), reports, self.ids, left)
+        context = TaskContext(turn_of(header, entries, run), reports, self.ids, left)
         try:
             return self._finish(reports, _call(agent, context))
         except TaskEnded:
@@ -138,11 +126,6 @@ class Worker:
                 logger.error("run() must return None or a checkpoint(…), not %s", type(result).__name__)
             reports.fail(UNFINISHED)
         return Outcome.DONE
-
-
-def _unseen(ref: TaskRef) -> Unavailable:
-    """A gap in the log that stays: an agent that were run would miss what was said, or what it has made."""
-    return Unavailable(f"entries of task {ref.task_id} that are stored can't be seen")
 
 
 def _is_open(header: Header, turn: int) -> bool:
