@@ -30,11 +30,15 @@ SAM_ENVIRONMENT = {"AWS_DEFAULT_REGION": REGION, "SAM_CLI_TELEMETRY": "0", "COLU
 # What differs from a deployment on AWS: no signatures, receivers on this machine, and no waiting for retries.
 PARAMETERS = {
     "Stage": STAGE,
-    "AuthMode": "NONE",
+    "AuthMode": "none",
     "WebhookAllow": "127.0.0.1:*,localhost:*",
     "WorkerRetrySeconds": "1",
     "WorkerAttempts": "2",
     "LogRetention": "1",
+    # Every receiver on this machine is an origin of its own, by its port; and tests call as fast as they can.
+    "OriginsPerOwner": "1000",
+    "ThrottleRate": "10000",
+    "ThrottleBurst": "5000",
 }
 
 

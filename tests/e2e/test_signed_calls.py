@@ -1,4 +1,4 @@
-"""AuthMode=AWS_IAM, as it is deployed on AWS: callers sign, and each has tasks of its own. A second stack shows it."""
+"""AuthMode=iam, as it is deployed on AWS: callers sign, and each has tasks of its own. A second stack shows it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from e2e.client import HEADERS, message
 
 @pytest.fixture(scope="module")
 def signed_stack(addresses: Mapping[str, str], place: Place) -> Mapping[str, str]:
-    """A stack with AuthMode=AWS_IAM in the same emulator."""
+    """A stack with AuthMode=iam in the same emulator."""
     assert addresses  # what is deployed beside must have been built
-    return local_stack.beside(place, "herald-signed", {"AuthMode": "AWS_IAM"})
+    return local_stack.beside(place, "herald-signed", {"AuthMode": "iam"})
 
 
 def user(stack: Mapping[str, str], name: str) -> Credentials:

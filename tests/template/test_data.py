@@ -1,4 +1,4 @@
-"""What is kept: the table, the bucket, the two secrets, the card's key."""
+"""What is kept: the table, the bucket, the two secrets, the card's key, the pool that names owners."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 Select = Callable[[str], dict[str, Any]]
 
-KEPT = ["Tasks", "Bodies", "SigningSecret", "SealingSecret", "CardKey"]
+KEPT = ["Tasks", "Bodies", "SigningSecret", "SealingSecret", "CardKey", "UserPool"]
 
 
 @pytest.mark.parametrize("name", KEPT)

@@ -20,6 +20,7 @@ MAY = {
     | APPEND
     | {"dynamodb:DeleteItem", "s3:GetObject", "s3:PutObject", "states:StopExecution"}
     | {"kms:Sign", "secretsmanager:GetSecretValue"},
+    "AuthorizeRole": LOG,
     "PublishKeysRole": LOG | {"kms:GetPublicKey", "secretsmanager:GetSecretValue"},
     "StartWorkerRole": LOG | STREAM | {"sqs:SendMessage", "states:StartExecution"},
     "RunAgentRole": LOG | APPEND | {"s3:GetObject", "s3:PutObject"},
@@ -149,14 +150,15 @@ def test_only_the_api_signs_with_the_cards_key_and_only_digests_for_es256(of_typ
     }
 
 
-def test_only_this_api_and_its_stage_may_call_the_two_functions_behind_it(of_type: Select) -> None:
+def test_only_this_api_may_call_the_functions_behind_it(of_type: Select) -> None:
     permissions = of_type("AWS::Lambda::Permission")
-    source = {
-        "Fn::Sub": "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/${Stage}/*",
-    }
     gateway = [row for row in permissions.values() if row["Principal"] == "apigateway.amazonaws.com"]
-    assert {row["FunctionName"]["Ref"] for row in gateway} == {"ApiFunction", "PublishKeysFunction"}
-    assert all(row["SourceArn"] == source for row in gateway)
+    api = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}"
+    assert {row["FunctionName"]["Ref"]: row["SourceArn"]["Fn::Sub"] for row in gateway} == {
+        "ApiFunction": f"{api}/${{Stage}}/*",
+        "PublishKeysFunction": f"{api}/${{Stage}}/*",
+        "AuthorizeFunction": f"{api}/authorizers/*",
+    }
 
 
 def test_what_lies_in_the_bucket_and_the_queues_travels_by_tls_only(resources: dict[str, Any]) -> None:
