@@ -67,7 +67,7 @@ class GetTaskPushNotificationConfig(_PushConfigs):
         if webhook is None:
             raise TaskNotFoundError(
                 "This task has no webhook with this id. ListTaskPushNotificationConfigs shows those it has.",
-                metadata={"taskId": request.task_id, "id": request.id},
+                metadata={"taskId": header.ref.task_id, "id": request.id[:128]},
             )
         return self._shown(webhook)
 
