@@ -13,6 +13,7 @@ import pytest
 from builders.api import HOOK, ApiBench, sending
 from builders.events import rest_event, rpc_event
 from herald.bindings import app
+from herald.operations import answer
 
 A2A = {"Content-Type": "application/a2a+json"}
 
@@ -131,7 +132,7 @@ def test_a_crash_inside_a_binding_is_an_internal_error(
 def test_a_task_above_what_lambda_can_answer_is_told_clearly_in_both_shapes(
     api: ApiBench, monkeypatch: pytest.MonkeyPatch, text: str, *, escaped: bool
 ) -> None:
-    monkeypatch.setattr(app, "ESCAPED", escaped)
+    monkeypatch.setattr(answer, "ESCAPED", escaped)
     ref = api.ref(api.send()["id"])
     for number in range(2):
         api.put_artifact(ref, f"a{number}", text)

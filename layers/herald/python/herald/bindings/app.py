@@ -27,6 +27,7 @@ from herald.bindings.jsonrpc import JsonRpc
 from herald.bindings.proxy import RestApi
 from herald.bindings.rest import Rest
 from herald.bindings.service import Service
+from herald.operations.answer import MAX_BYTES, weight
 from herald.protocol import codec
 from herald.protocol.errors import A2AError, InternalError, MethodNotAllowedError, ParseError
 from herald.protocol.version import EXTENSIONS_HEADER
@@ -62,7 +63,7 @@ class Front:
         try:
             request = _request(scope, await _body(receive))
             response = await self._answer(request)
-            if _weight(response.body) > MAX_ANSWER:
+            if _weight(response.body) > MAX_BYTES:
                 response = _too_large(response, request)
         except Exception:
             logger.exception("a request failed")
@@ -173,8 +174,8 @@ def _refusal(error: A2AError, request: Request) -> Response:
 
 
 def _weight(body: bytes) -> int:
-    """Bytes of a body as Lambda passes it on."""
-    return len(body) if len(body) * 6 < MAX_ANSWER else len(json.dumps(body.decode(), ensure_ascii=ESCAPED).encode())
+    """Bytes of a body as Lambda passes it on, as far as they may matter."""
+    return len(body) if len(body) * 6 < MAX_BYTES else weight(body.decode())
 
 
 def _too_large(response: Response, request: Request) -> Response:

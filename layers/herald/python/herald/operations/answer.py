@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-MAX_ANSWER = 6_000_000
+MAX_BYTES = 6_000_000
 ESCAPED = sys.version_info < (3, 12)  # Lambda's runtimes up to 3.11 escape all but ASCII
 
 
