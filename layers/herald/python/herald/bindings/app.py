@@ -8,9 +8,7 @@ whatever else goes wrong: at the base address in JSON-RPC's, elsewhere in HTTP+J
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import cache
@@ -39,10 +37,6 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Page = Callable[[Request], Response]
 LambdaHandler = Callable[[dict[str, Any], Any], dict[str, Any]]
-
-# Lambda takes 6 MB of JSON, in which the body is a string; its runtimes up to 3.11 escape all but ASCII.
-MAX_ANSWER = 6_000_000
-ESCAPED = sys.version_info < (3, 12)
 
 _EXTENSIONS = EXTENSIONS_HEADER.lower().encode()
 
@@ -180,8 +174,8 @@ def _weight(body: bytes) -> int:
 
 def _too_large(response: Response, request: Request) -> Response:
     error = InternalError(
-        "The task is larger than the 6 MB that one answer can carry: ask with a smaller historyLength, or take its "
-        "artifacts from notifications."
+        "The task is larger than the 6 MB that one answer can carry: ask with a smaller historyLength, list it without "
+        "includeArtifacts, or take its artifacts from notifications."
     )
     operation = str(response.note.get("operation", ""))
     if request.path == "/":
