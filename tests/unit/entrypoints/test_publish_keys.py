@@ -8,10 +8,12 @@ from typing import Any, NoReturn
 import pytest
 
 from builders.events import LambdaContext, rest_event
+from fakes.card_key import FakeCardKey
 from fakes.secret_versions import FakeVersion, FakeVersions
+from herald.delivery.published_keys import PublishedKeys
 from herald.delivery.signing import SigningKeys
 from herald.entrypoints.publish_keys import handler_for
-from herald.ports import Unavailable
+from herald.ports import CardKey, Unavailable
 from herald.webhooks import keys_from_jwks
 
 
@@ -20,7 +22,9 @@ class Unreadable(FakeVersions):
         raise Unavailable("GetSecretValue: s3cret")
 
 
-def get(*ids: str, tenant: str | None = None, method: str = "GET", **headers: str) -> dict[str, Any]:
+def get(
+    *ids: str, tenant: str | None = None, method: str = "GET", card: CardKey | None = None, **headers: str
+) -> dict[str, Any]:
     """The answer while the secret has these versions: current, pending, previous; with none it can't be read."""
     path = "/.well-known/jwks.json" if tenant is None else f"/{tenant}/.well-known/jwks.json"
     event = rest_event(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
@@ -28,7 +32,7 @@ def get(*ids: str, tenant: str | None = None, method: str = "GET", **headers: st
     stages = zip(("current", "pending", "previous"), ids, strict=False)
     versions = FakeVersions(**{stage: FakeVersion(found, f"secret of {found}") for stage, found in stages})
     keys = SigningKeys(versions if ids else Unreadable())
-    answer: dict[str, Any] = handler_for(keys)(event, LambdaContext())  # type: ignore[arg-type]
+    answer: dict[str, Any] = handler_for(PublishedKeys(keys, card))(event, LambdaContext())  # type: ignore[arg-type]
     return answer
 
 
@@ -107,3 +111,42 @@ def test_a_name_without_end_has_no_keys() -> None:
     answer = get("v1", tenant="x" * 257)
 
     assert (answer["statusCode"], reason(answer)) == (404, "METHOD_NOT_FOUND")
+
+
+def test_the_cards_key_is_beside_the_notifications_keys() -> None:
+    answer = get("v2", "v3", card=FakeCardKey())
+
+    assert [key["kty"] for key in keys(answer)] == ["OKP", "OKP", "EC"]
+    card = keys(answer)[-1]
+    assert {name: card[name] for name in ("crv", "kid", "use", "alg")} == {
+        "crv": "P-256",
+        "kid": "card-key",
+        "use": "sig",
+        "alg": "ES256",
+    }
+    assert len(keys_from_jwks(json.loads(answer["body"]))) == 2  # receivers look past it
+
+
+def test_a_tenants_set_holds_no_card_key() -> None:
+    assert [key["kty"] for key in keys(get("v1", tenant="acme", card=FakeCardKey()))] == ["OKP"]
+
+
+def test_a_card_key_that_is_gone_takes_no_other_key_along() -> None:
+    gone = FakeCardKey()
+    gone.fail_next("jwk", LookupError("disabled"))
+
+    assert [key["kty"] for key in keys(get("v1", card=gone))] == ["OKP"]
+
+
+def test_a_card_key_that_does_not_answer_is_not_left_out_of_what_caches_keep() -> None:
+    silent = FakeCardKey()
+    silent.fail_next("jwk", Unavailable("GetPublicKey"))
+
+    assert get("v1", card=silent)["statusCode"] == 503
+
+
+def test_head_is_get_without_the_body() -> None:
+    found, head = get("v1"), get("v1", method="HEAD")
+
+    assert (head["statusCode"], head["body"]) == (200, "")
+    assert head["headers"] == {**found["headers"], "content-length": str(len(found["body"]))}

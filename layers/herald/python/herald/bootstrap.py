@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from herald.authorization.verifier import Verifier
     from herald.delivery.cursor import Delivery, Watch
     from herald.delivery.ring import Ringer
-    from herald.delivery.signing import SigningKeys
+    from herald.delivery.published_keys import PublishedKeys
     from herald.operations.catalogue import Catalogue
     from herald.operations.get_extended_agent_card import ExtendedCard
     from herald.upkeep.sweep import Sweep
@@ -264,9 +264,11 @@ def authorize(platform: Platform) -> Verifier:
     return Verifier(expected, keys, platform.clock)
 
 
-def publish_keys(platform: Platform) -> SigningKeys:
+def publish_keys(platform: Platform) -> PublishedKeys:
     """What the function ``publish_keys`` uses."""
+    from herald.delivery.published_keys import PublishedKeys
     from herald.delivery.signing import SigningKeys
 
     settings = PublishKeysSettings.read(platform.environ)
-    return SigningKeys(platform.secret(settings.signing_secret))
+    notifications = SigningKeys(platform.secret(settings.signing_secret))
+    return PublishedKeys(notifications, platform.card_key(settings.card_key))

@@ -1,9 +1,9 @@
-"""The public keys of a tenant's signatures, as a JWKS (RFC 7517, RFC 8037) for whoever asks."""
+"""A deployment's public keys, as JWKS (RFC 7517, RFC 8037) for whoever asks."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ class KeysPage:
     Keys; whatever it raises is answered as unavailable.
     """
 
-    keys: Callable[[str], list[dict[str, Any]]]
+    keys: Callable[[str], Sequence[Mapping[str, Any]]]
 
     def __call__(self, request: Request, tenant: str) -> Response:
         if request.method not in ("GET", "HEAD"):
@@ -34,13 +34,15 @@ class KeysPage:
         if len(tenant) > MAX_TENANT:
             return _refusal(MethodNotFoundError("There is nothing at this path."))
         try:
-            body = codec.dumps({"keys": self.keys(tenant)}).encode()
+            body = codec.dumps({"keys": [*self.keys(tenant)]}).encode()
         except Exception:
             logger.exception("keys can't be read")
             return _refusal(errors.unavailable("The keys can't be read at the moment. Try again."))
         tag = caching.etag(body)
         if caching.is_known(tag, request.headers.get("if-none-match", "")):
             return Response(304, MEDIA_TYPE, b"", caching.headers(tag))
+        if request.method == "HEAD":
+            return Response(200, MEDIA_TYPE, b"", {**caching.headers(tag), "content-length": str(len(body))})
         return Response(200, MEDIA_TYPE, body, caching.headers(tag))
 
 

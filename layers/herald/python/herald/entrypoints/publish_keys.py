@@ -8,17 +8,18 @@ from urllib.parse import unquote
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from herald.bindings.cors import OFF, Cors
 from herald.bindings.http import Request
 from herald.bindings.jwks import KeysPage
-from herald.delivery.signing import SigningKeys
+from herald.delivery.published_keys import PublishedKeys
 from herald.entrypoints.logs import json_logger
 
 logger = json_logger()
 
 
-def handler_for(keys: SigningKeys) -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
+def handler_for(keys: PublishedKeys, allowed: Cors = OFF) -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
     """The function's handler, for ``/.well-known/jwks.json`` and ``/{tenant}/.well-known/jwks.json`` of a REST API."""
-    page = KeysPage(lambda tenant: [key.jwk for key in keys.public(tenant)])
+    page = KeysPage(keys.of)
 
     @logger.inject_lambda_context(log_event=False, clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001
@@ -28,10 +29,12 @@ def handler_for(keys: SigningKeys) -> Callable[[dict[str, Any], LambdaContext], 
             event.get("path") or "/",
             headers={name.lower(): value for name, value in sent.items()},
         )
-        response = page(request, unquote((event.get("pathParameters") or {}).get("tenant") or ""))
+        response = allowed.preflight(request) or page(
+            request, unquote((event.get("pathParameters") or {}).get("tenant") or "")
+        )
         return {
             "statusCode": response.status,
-            "headers": {"content-type": response.media_type, **response.headers},
+            "headers": {"content-type": response.media_type, **response.headers, **allowed.headers(request)},
             "body": response.body.decode(),
             "isBase64Encoded": False,
         }

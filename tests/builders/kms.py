@@ -1,0 +1,25 @@
+"""moto's KMS, mended: it takes a digest (MessageType DIGEST) for a message and hashes it once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest import mock
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import Prehashed
+from cryptography.hazmat.primitives.hashes import SHA256
+from moto.kms.utils import ECDSAPrivateKey
+
+
+@contextmanager
+def digests_signed() -> Iterator[None]:
+    """Inside, keys of P-256 sign digests as AWS does. What is no digest is an error."""
+
+    def sign(self: ECDSAPrivateKey, message: bytes, signing_algorithm: str) -> bytes:
+        assert (len(message), signing_algorithm) == (32, "ECDSA_SHA_256")
+        signature: bytes = self.private_key.sign(message, ec.ECDSA(Prehashed(SHA256())))
+        return signature
+
+    with mock.patch.object(ECDSAPrivateKey, "sign", sign):
+        yield
