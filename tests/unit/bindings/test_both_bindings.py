@@ -247,7 +247,6 @@ def test_an_error_has_its_code_reason_and_fields(api: ApiBench, client: Client, 
         (TaskState.COMPLETED, "CancelTask", (-32002, 400, "TASK_NOT_CANCELABLE")),
         (TaskState.CANCELED, "CancelTask", (-32002, 400, "TASK_NOT_CANCELABLE")),
         (TaskState.COMPLETED, "SendMessage", UNSUPPORTED),
-        (TaskState.WORKING, "SendMessage", UNSUPPORTED),
     ],
 )
 def test_a1_b6_b11_e15_a_tasks_state_decides(
@@ -262,6 +261,21 @@ def test_a1_b6_b11_e15_a_tasks_state_decides(
     assert reply.code == code[0 if client.name == "JSON-RPC" else 1]
     assert reply.reason == code[2]
     assert reply.details[0]["metadata"] == {"taskId": task_id, "state": state.value}
+
+
+def test_a7_the_extras_of_an_error_are_an_array_of_typed_objects_with_error_info_first(
+    api: ApiBench, client: Client
+) -> None:
+    unknown = client(api, "GetTask", {"id": "nope"})
+    wrong = client(api, "GetTask", {"id": "t", "historyLength": -1})
+
+    assert unknown.details == (
+        {"@type": INFO, "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org", "metadata": {"taskId": "nope"}},
+    )
+    assert wrong.details == (
+        {"@type": INFO, "reason": "INVALID_PARAMS", "domain": "a2a-protocol.org"},
+        {"@type": BAD_REQUEST, "fieldViolations": [{"field": "historyLength", "description": "must be at least 0"}]},
+    )
 
 
 @pytest.mark.parametrize("version", ["", "0.3", "2.0", "1.1", "1.0.x", "1.0beta"])
@@ -474,7 +488,6 @@ def test_only_what_concerns_the_transport_leaves_200_over_json_rpc(kind: type[A2
 
     leaves = {
         "UNAUTHENTICATED": 401,
-        "PERMISSION_DENIED": 403,
         "PERMISSION_DENIED": 403,
         "METHOD_NOT_ALLOWED": 405,  # for what is no JSON-RPC request: it isn't a POST
         "REQUEST_TOO_LARGE": 413,

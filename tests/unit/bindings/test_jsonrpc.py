@@ -101,11 +101,40 @@ def test_a4_a_number_comes_back_digit_for_digit(api: ApiBench) -> None:
     assert answer["body"].startswith('{"jsonrpc":"2.0","id":1.50,')
 
 
-def test_a6_a_success_has_no_error_and_a18_more_members_are_ignored(api: ApiBench) -> None:
-    body = post(api, envelope(method="SendMessage", params=sending(), foo=1))["body"]
+def test_a6_a_success_has_no_error_and_an_error_no_result(api: ApiBench) -> None:
+    fine = post(api, envelope(method="SendMessage", params=sending()))["body"]
+    wrong = post(api, envelope())["body"]
 
-    assert set(body) == {"jsonrpc", "id", "result"}
-    assert set(body["result"]) == {"task"}
+    assert set(fine) == {"jsonrpc", "id", "result"}
+    assert set(fine["result"]) == {"task"}
+    assert set(wrong) == {"jsonrpc", "id", "error"}
+
+
+def test_a18_more_members_of_the_envelope_are_ignored(api: ApiBench) -> None:
+    more = {"foo": 1, "result": None, "error": {"code": 1}, "auth": "x"}
+
+    assert set(post(api, envelope(method="SendMessage", params=sending(), **more))["body"]) == {
+        "jsonrpc",
+        "id",
+        "result",
+    }
+
+
+def test_of_a_member_that_comes_twice_the_last_one_counts(api: ApiBench) -> None:
+    text = '{"jsonrpc":"1.0","jsonrpc":"2.0","id":1,"id":2,"method":"GetTask","params":{"id":"a","id":"b"}}'
+
+    body = post(api, text)["body"]
+
+    assert body["id"] == 2
+    assert body["error"]["data"][0]["metadata"] == {"taskId": "b"}
+
+
+@pytest.mark.parametrize("version", ["1.0", "2", "2.00", "", " 2.0", 2, 2.0, None, ["2.0"]])
+def test_a2_another_json_rpc_is_no_request_and_keeps_its_id(api: ApiBench, version: object) -> None:
+    answer = post(api, envelope(jsonrpc=version))
+
+    assert (answer["statusCode"], answer["body"]["error"]["code"], answer["body"]["id"]) == (200, -32600, 1)
+    assert answer["body"]["error"]["message"] == '"jsonrpc" must be "2.0".'
 
 
 @pytest.mark.parametrize(

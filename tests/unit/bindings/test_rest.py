@@ -6,7 +6,8 @@ import pytest
 
 from builders.api import HOOK, ApiBench, sending
 from herald.bindings.rest import ROUTES, match
-from herald.protocol.errors import MethodNotAllowedError, MethodNotFoundError
+from herald.protocol.errors import InvalidParamsError, MethodNotAllowedError, MethodNotFoundError
+from herald.protocol.requests import ListTasksRequest
 
 A2A = {"Content-Type": "application/a2a+json"}
 
@@ -72,6 +73,9 @@ def test_d1_a_path_has_its_operation(method: str, path: str, operation: str, fie
         "/openapi.json/tasks",
         "/a/b/tasks/T",
         "//tasks/T",
+        "/./tasks/T",
+        "/../tasks/T",
+        "/openapi.json/tasks/T",
         "/v1/message:send/x",
         "/Tasks",
     ],
@@ -174,6 +178,31 @@ def test_a19_a_body_that_is_no_json_is_a_parse_error(api: ApiBench, body: bytes)
     answer = api.rest("POST", "/message:send", body, base64_body=True)
 
     assert (answer.status, answer.reason) == (400, "PARSE_ERROR")
+
+
+@pytest.mark.parametrize(
+    ("query", "wrong"),
+    [
+        ({"includeArtifacts": "true"}, None),
+        ({"include_artifacts": "false"}, None),
+        ({"contextId": "true"}, None),  # a text stays one
+        ({"includeArtifacts": "TRUE"}, "includeArtifacts"),
+        ({"includeArtifacts": "1"}, "includeArtifacts"),
+        ({"includeArtifacts": ""}, "includeArtifacts"),
+        ({"pageSize": ""}, "pageSize"),
+        ({"pageSize": "5 "}, "pageSize"),
+        ({"status": ""}, "status"),
+        ({"status": "foo"}, "status"),
+    ],
+)
+def test_a16_a_query_has_the_types_of_the_requests_fields(query: dict[str, str], wrong: str | None) -> None:
+    try:
+        ListTasksRequest.parse(ListTasksRequest.from_query(query))
+        told = None
+    except InvalidParamsError as error:
+        told = error.violations[0].field
+
+    assert told == wrong
 
 
 # ---- media types ----
