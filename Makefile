@@ -16,8 +16,12 @@ help: ## the list of these verbs
 demo: environments ## the whole road on this machine: a task, its agent, its signed notifications (PORT=4566)
 	@$(PYTHON) -m demo
 
-up: python ## bring up the local stack and leave it up; addresses in .local/stack.json (PORT=4566, AGENT=agent.module:Class)
+up: python ## bring up the local stack and leave it up; addresses in .local/stack.json (PORT=4566, AGENT=agent.module:Class, AUTH=jwt|iam|none|cognito)
 	@$(PYTHON3) -m local up
+
+token: ## print an access token of the local issuer: make -s token OWNER=alice (TENANT=acme, SCOPE=…, EXPIRES=seconds)
+	@$(MAKE) -s environments >&2
+	@$(PYTHON) -m local.token
 
 down: python ## stop the local stack
 	@$(PYTHON3) -m local down
@@ -52,4 +56,4 @@ python:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
 
-.PHONY: help demo up down logs invoke test conformance bench-quick lock clean environments python
+.PHONY: help demo up token down logs invoke test conformance bench-quick lock clean environments python

@@ -23,6 +23,7 @@ from pathlib import Path
 from local.terminal import LocalError
 
 MODULE = "local.emulator"
+ISSUER_KEY = "issuer.pem"  # beside the record: the private key of the local issuer of access tokens
 READY_WITHIN = 60.0  # seconds; it takes one or two
 STOPPED_WITHIN = 10.0
 
@@ -176,6 +177,7 @@ def _environment(port: int, scratch: Path) -> dict[str, str]:
     """A clean one: what the emulator is started with, its functions see."""
     kept = {name: os.environ[name] for name in ("HOME", "PATH", "LANG") if name in os.environ}
     return kept | {
+        "ISSUER_KEY": str(scratch.parent / ISSUER_KEY),
         "AUTH": "true",  # roles and AWS_IAM are enforced: a missing permission fails here, not on AWS
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),

@@ -10,7 +10,7 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,10 +27,14 @@ SOURCES = ["template.yaml", "samconfig.toml", "layers", "functions", "statemachi
 CONFIG = ["--config-file", str(ROOT / "samconfig.toml"), "--config-env", "local"]
 SAM_ENVIRONMENT = {"AWS_DEFAULT_REGION": REGION, "SAM_CLI_TELEMETRY": "0", "COLUMNS": "160"}
 
-# What differs from a deployment on AWS: no signatures, receivers on this machine, and no waiting for retries.
+ISSUER_PATH = "/_issuer"
+AUDIENCE = "herald-local"
+SCOPE = "herald/call"
+TENANT_CLAIM = "tenant"
+
+# What differs from a deployment on AWS: receivers on this machine, and no waiting for retries.
 PARAMETERS = {
     "Stage": STAGE,
-    "AuthMode": "none",
     "WebhookAllow": "127.0.0.1:*,localhost:*",
     "WorkerRetrySeconds": "1",
     "WorkerAttempts": "2",
@@ -78,23 +82,45 @@ class Place:
     def answer(self) -> Path:
         return self.folder / "stack.json"
 
+    @property
+    def issuer_key(self) -> Path:
+        """The private key of the local issuer of access tokens."""
+        return self.folder / process.ISSUER_KEY
+
 
 @dataclass(frozen=True)
 class Variant:
     """How a stack differs from that of `make up`.
 
     Attributes:
+        auth: how callers show who they are, one of AUTH.
         parameters: the template's, beside or instead of PARAMETERS.
         agent_overlay: a folder whose files are laid over the agent layer's python/ once it is built.
         environment: what an emulator that must be started is given beside its usual environment; its functions see it.
     """
 
+    auth: str = "jwt"
     parameters: Mapping[str, str] = field(default_factory=dict)
     agent_overlay: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def place_from(environment: dict[str, str]) -> Place:
+AUTH: dict[str, Callable[[str], dict[str, str]]] = {
+    "jwt": lambda url: {
+        "AuthMode": "jwt",
+        "Issuer": url + ISSUER_PATH,
+        "Audience": AUDIENCE,
+        "RequiredScopes": SCOPE,
+        "TenantClaim": TENANT_CLAIM,
+    },
+    "cognito": lambda url: {"AuthMode": "jwt", "TokenUrl": f"{url}/oauth2/token"},
+    "iam": lambda _: {"AuthMode": "iam"},
+    "none": lambda _: {"AuthMode": "none"},
+}
+"""How callers show who they are -> the template's parameters, in an emulator of this address."""
+
+
+def place_from(environment: Mapping[str, str]) -> Place:
     """The place that PORT and LOCAL_DIR name; 4566 and .local by default."""
     port = environment.get("PORT") or "4566"
     if not (port.isascii() and port.isdigit()) or not 0 < int(port) < 65536:
@@ -102,12 +128,15 @@ def place_from(environment: dict[str, str]) -> Place:
     return Place(ROOT / (environment.get("LOCAL_DIR") or ".local"), int(port))
 
 
-def variant_from(environment: dict[str, str]) -> Variant:
-    """The variant that AGENT names; that of the template by default."""
+def variant_from(environment: Mapping[str, str]) -> Variant:
+    """The variant that AGENT and AUTH name: the template's agent, and tokens of the local issuer, by default."""
+    auth = environment.get("AUTH") or "jwt"
+    if auth not in AUTH:
+        raise LocalError(f"AUTH={auth} is none of {', '.join(AUTH)}.")
     agent = environment.get("AGENT")
     if agent and not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", agent):
         raise LocalError(f"AGENT={agent} isn't module:Class. Name it like AGENT=agent.greeter:Greeter.")
-    return Variant({"Agent": agent} if agent else {})
+    return Variant(auth, {"Agent": agent} if agent else {})
 
 
 def up(place: Place, variant: Variant | None = None) -> dict[str, str]:
@@ -136,7 +165,7 @@ def _bring(place: Place, emulator: process.Emulator, variant: Variant) -> dict[s
     """Build and deploy what isn't built and deployed yet; where everything is."""
     sources = _fingerprint(variant)
     _build(place, sources, variant)
-    parameters = {**PARAMETERS, **_parameters(emulator), **variant.parameters}
+    parameters = {**PARAMETERS, **_parameters(emulator), **AUTH[variant.auth](emulator.url), **variant.parameters}
     deployment = json.dumps([sources, parameters, emulator.started])
     if not place.answer.exists() or _read(place.deployed) != deployment:
         _deploy(place, emulator, STACK, parameters)
@@ -278,7 +307,14 @@ def _where(emulator: process.Emulator, name: str) -> dict[str, str]:
         "deliveryQueueUrl": outputs["DeliveryQueueUrl"],
         "stateMachineArn": outputs["StateMachineArn"],
         "stackName": name,
+        # Of a stack that takes access tokens, and of one with a user pool of its own.
+        **{_member(key): outputs[key] for key in ("Issuer", "TokenUrl", "UserPoolId", "ClientId") if key in outputs},
     }
+
+
+def _member(output: str) -> str:
+    """tokenUrl for TokenUrl."""
+    return output[0].lower() + output[1:]
 
 
 def _credentials(emulator: process.Emulator) -> dict[str, str]:

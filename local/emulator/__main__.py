@@ -8,11 +8,13 @@ from importlib.metadata import version
 from ministack.app import main
 
 from local.emulator import (
+    authorizer_context,
     batch_permissions,
     bridge,
     error_names,
     fifo_groups,
     gateway_responses,
+    issuer,
     metric_math,
     quick_calls,
     running_executions,
@@ -21,6 +23,7 @@ from local.emulator import (
 
 KNOWN = "1.5.33"
 MENDS = [
+    authorizer_context,
     batch_permissions,
     error_names,
     fifo_groups,
@@ -35,5 +38,6 @@ if version("ministack") != KNOWN:
     sys.exit(f"This mends MiniStack {KNOWN}, and {version('ministack')} is installed: see local/emulator.in.")
 for mend in MENDS:
     mend.apply()
+issuer.serve()
 bridge.open_door()
 main()
