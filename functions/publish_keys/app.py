@@ -3,6 +3,9 @@
 import os
 
 from herald import bootstrap
+from herald.bindings.cors import Cors
 from herald.entrypoints.publish_keys import handler_for
+from herald.settings import PublishKeysSettings
 
-handler = handler_for(bootstrap.publish_keys(bootstrap.Platform(os.environ)))
+allowed = Cors.parse(PublishKeysSettings.read(os.environ).cors_origin)
+handler = handler_for(bootstrap.publish_keys(bootstrap.Platform(os.environ)), allowed)

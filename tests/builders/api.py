@@ -16,6 +16,7 @@ from fakes.usage import FakeUsage
 from fakes.world import FakeLauncher, FakeResolver, FakeSealer
 from herald.bindings import app, card, gateway, openapi_page
 from herald.bindings.card_security import Door
+from herald.bindings.cors import OFF, Cors
 from herald.bindings.deployed_card import Cards, Deployment
 from herald.bindings.service import Service
 from herald.bindings.wellknown import CARD_PATH, CardPage
@@ -75,6 +76,7 @@ class ApiBench:
     token_url: str = ""
     scopes: tuple[str, ...] = ()
     public_url: str = ""
+    cors: Cors = OFF
     clock: FakeClock = field(default_factory=FakeClock)
     ids: SequentialIds = field(default_factory=SequentialIds)
     launcher: FakeLauncher = field(default_factory=FakeLauncher)
@@ -180,7 +182,7 @@ class ApiBench:
             service = Service(
                 self.operations, self.ids, self.auth, written.required_extensions, written.extensions, base_url
             )
-            self._handler = app.handler(app.application(service, documents))
+            self._handler = app.handler(app.application(service, documents, self.cors))
         return self._handler
 
     def http(self, event: Json) -> Json:

@@ -56,6 +56,7 @@ def test_the_defaults_of_the_api() -> None:
         "webhooks_per_task": 10,
         "open_tasks_per_owner": 1_000,
         "origins_per_owner": 20,
+        "cors_origin": "",
         "card_key": "",
         "card_max_age": 300,
         "oidc_issuer": "",

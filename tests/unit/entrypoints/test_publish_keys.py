@@ -10,6 +10,7 @@ import pytest
 from builders.events import LambdaContext, rest_event
 from fakes.card_key import FakeCardKey
 from fakes.secret_versions import FakeVersion, FakeVersions
+from herald.bindings.cors import Cors
 from herald.delivery.published_keys import PublishedKeys
 from herald.delivery.signing import SigningKeys
 from herald.entrypoints.publish_keys import handler_for
@@ -150,3 +151,23 @@ def test_head_is_get_without_the_body() -> None:
 
     assert (head["statusCode"], head["body"]) == (200, "")
     assert head["headers"] == {**found["headers"], "content-length": str(len(found["body"]))}
+
+
+def test_scripts_of_named_sites_may_read_the_keys_and_nobody_elses_by_default() -> None:
+    versions = FakeVersions(current=FakeVersion("v1", "secret of v1"))
+    site, asking = {"Origin": "https://app.example.com"}, {"Access-Control-Request-Method": "GET"}
+    published = PublishedKeys(SigningKeys(versions), None)
+    handler, closed = handler_for(published, Cors.parse("https://app.example.com")), handler_for(published)
+
+    def answer(method: str, headers: dict[str, str], handler: Any = handler) -> dict[str, Any]:
+        found: dict[str, Any] = handler(rest_event(method, "/.well-known/jwks.json", headers=headers), LambdaContext())
+        return found
+
+    assert answer("GET", site)["headers"]["access-control-allow-origin"] == "https://app.example.com"
+    assert answer("GET", {})["headers"]["vary"] == "Origin"
+    preflight = answer("OPTIONS", site | asking)
+    assert (preflight["statusCode"], preflight["body"]) == (204, "")
+    assert preflight["headers"]["access-control-allow-origin"] == "https://app.example.com"
+    for method in ("GET", "OPTIONS"):
+        told = answer(method, site | asking, closed)["headers"]
+        assert not [name for name in told if name.startswith(("access-control", "vary"))]

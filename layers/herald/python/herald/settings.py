@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 Required = Annotated[str, StringConstraints(min_length=1)]
+_ORIGIN = r"https?://[A-Za-z0-9._\-\[\]:]+"
 Arn = Annotated[str, StringConstraints(pattern=r"^arn:[^:]+:")]
 
 
@@ -93,7 +94,15 @@ class _Card(Settings):
     )
 
 
-class ApiSettings(_Log, _StateMachine, _Receivers, _Card):
+class _Cors(Settings):
+    cors_origin: str = Field(
+        default="",
+        pattern=rf"^(\*|{_ORIGIN}( *, *{_ORIGIN})*)?$",
+        description="* or a comma list of origins like https://app.example.com, or nothing",
+    )
+
+
+class ApiSettings(_Log, _StateMachine, _Receivers, _Card, _Cors):
     """Of the function ``api``."""
 
     public_url: str = Field(
@@ -152,7 +161,7 @@ class AuthorizeSettings(Settings):
     )
 
 
-class PublishKeysSettings(_Signing, _Card):
+class PublishKeysSettings(_Signing, _Card, _Cors):
     """Of the function ``publish_keys``."""
 
 

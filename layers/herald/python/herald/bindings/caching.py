@@ -6,8 +6,7 @@ import hashlib
 
 MAX_AGE = 300  # seconds
 
-_PUBLIC = {"access-control-allow-origin": "*"}  # anyone may read it, scripts of other sites included
-NOT_KEPT = {**_PUBLIC, "cache-control": "no-store"}
+NOT_KEPT = {"cache-control": "no-store"}
 """For a public document that isn't what it should be."""
 
 
@@ -18,7 +17,7 @@ def etag(body: bytes) -> str:
 
 def headers(tag: str, max_age: int = MAX_AGE) -> dict[str, str]:
     """For a public document, kept for ``max_age`` seconds."""
-    return {**_PUBLIC, "etag": tag, "cache-control": f"public, max-age={max_age}"}
+    return {"etag": tag, "cache-control": f"public, max-age={max_age}"}
 
 
 def is_known(tag: str, if_none_match: str) -> bool:

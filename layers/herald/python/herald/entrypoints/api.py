@@ -11,6 +11,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from herald import bootstrap
 from herald.bindings import app, card, gateway, openapi_page
 from herald.bindings.card_security import Door
+from herald.bindings.cors import Cors
 from herald.bindings.deployed_card import Cards, Deployment
 from herald.bindings.service import Service
 from herald.bindings.wellknown import CARD_PATH, CardPage
@@ -56,7 +57,7 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
         CARD_PATH: CardPage(cards.public, written.modified, settings.card_max_age, base_url),
         openapi_page.PATH: openapi_page.OpenApiPage(cards.public.unsigned, base_url),
     }
-    answer = app.handler(app.application(service, documents))
+    answer = app.handler(app.application(service, documents, Cors.parse(settings.cors_origin)))
 
     def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         # The id that a client finds in the error for a fault of ours. inject_lambda_context would do more, at a price.

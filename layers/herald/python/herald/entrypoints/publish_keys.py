@@ -18,7 +18,11 @@ logger = json_logger()
 
 
 def handler_for(keys: PublishedKeys, allowed: Cors = OFF) -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
-    """The function's handler, for ``/.well-known/jwks.json`` and ``/{tenant}/.well-known/jwks.json`` of a REST API."""
+    """The function's handler, for ``/.well-known/jwks.json`` and ``/{tenant}/.well-known/jwks.json`` of a REST API.
+
+    Args:
+        allowed: the sites whose scripts may read the keys.
+    """
     page = KeysPage(keys.of)
 
     @logger.inject_lambda_context(log_event=False, clear_state=True)
@@ -29,9 +33,8 @@ def handler_for(keys: PublishedKeys, allowed: Cors = OFF) -> Callable[[dict[str,
             event.get("path") or "/",
             headers={name.lower(): value for name, value in sent.items()},
         )
-        response = allowed.preflight(request) or page(
-            request, unquote((event.get("pathParameters") or {}).get("tenant") or "")
-        )
+        tenant = unquote((event.get("pathParameters") or {}).get("tenant") or "")
+        response = allowed.preflight(request) or page(request, tenant)
         return {
             "statusCode": response.status,
             "headers": {"content-type": response.media_type, **response.headers, **allowed.headers(request)},
