@@ -300,18 +300,12 @@ def test_a_log_of_more_than_a_page_is_read_whole(store: Store) -> None:
     assert [entry.number for entry in store.log.read(REF, after=2, limit=9)] == list(range(3, 12))
 
 
-@pytest.mark.parametrize("size", [10, 400_000])
-def test_a_log_may_be_read_without_what_its_artifacts_hold(store: Store, size: int) -> None:
+def test_a_log_may_be_read_without_its_large_artifacts(store: Store) -> None:
     header = created(store)
-    chunk, second = artifact_entry(1, "x" * size), artifact_entry(2, "y")
-    assert store.log.put(REF, chunk, header.expires_second)
-    assert store.log.put(REF, second, header.expires_second)
-    done = status_entry(3, TaskState.COMPLETED, "z" * size)
+    large, small = artifact_entry(1, "x" * 400_000), artifact_entry(2, "y")
+    assert store.log.put(REF, large, header.expires_second)
+    assert store.log.put(REF, small, header.expires_second)
+    done = status_entry(3, TaskState.COMPLETED, "z" * 400_000)
     assert store.log.commit(header, header.with_status(done, due_at=None), [done])
 
-    assert store.log.read(REF, artifacts=False) == [
-        message_entry(),
-        replace(chunk, body=""),
-        replace(second, body=""),
-        done,
-    ]
+    assert store.log.read(REF, artifacts=False) == [message_entry(), replace(large, body=""), small, done]

@@ -17,6 +17,7 @@ Record = Header | Entry | TakenSend | Webhook | Attempt
 R = TypeVar("R", Header, Entry, TakenSend, Webhook, Attempt)
 
 ATTEMPT_SECONDS = 30 * 86_400
+INLINE_BYTES = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class FakeTaskLog(_Stored):
             if len(found) < len(page):
                 found = _until_gap(self._page(ref, after), after)
             if not artifacts:
-                found = [replace(entry, body="") if entry.kind == "artifact" else entry for entry in found]
+                found = [replace(entry, body="") if _artifact_in_bucket(entry) else entry for entry in found]
             return found if limit is None else found[:limit]
 
     def _page(self, ref: TaskRef, after: int) -> list[Entry]:
@@ -217,6 +218,10 @@ class FakeTaskLog(_Stored):
 
 def _fence(header: Header) -> tuple[object, ...]:
     return header.state, header.turn, header.run, header.status_number
+
+
+def _artifact_in_bucket(entry: Entry) -> bool:
+    return entry.kind == "artifact" and len(entry.body.encode()) > INLINE_BYTES
 
 
 def _until_gap(page: list[Entry], after: int) -> list[Entry]:
@@ -305,6 +310,12 @@ class FakeTaskIndex(_Stored):
     def hold(self, ref: TaskRef, *, doubled: bool = False) -> None:
         """From now on show this task as it is now, whatever becomes of it; ``doubled``: beside what it becomes."""
         self._held[ref] = (self.world.get(ref, "TASK", Header), doubled)
+
+    def fall_back(self, ref: TaskRef) -> None:
+        """Show this task as it was before it changed last, as a replica that is behind would."""
+        before = self.world.past[ref, "TASK"]
+        assert before is None or isinstance(before, Header)
+        self._held[ref] = (before, False)
 
     def release(self, ref: TaskRef) -> None:
         """Show this task as it is again."""

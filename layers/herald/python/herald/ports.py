@@ -50,8 +50,8 @@ class TaskLog(Protocol):
     def read(self, ref: TaskRef, after: int = -1, limit: int | None = None, *, artifacts: bool = True) -> list[Entry]:
         """The entries ``after + 1, after + 2, …`` without a gap, at most ``limit``; [] when there are none.
 
-        A page with a gap is read again; what lies beyond a gap that stays is left out. Without ``artifacts`` their
-        entries come with the body "", and none that lies in the bucket is fetched.
+        A page with a gap is read again; what lies beyond a gap that stays is left out. Without ``artifacts`` none of
+        their bodies is fetched from the bucket: an entry whose body lies there comes with "".
         """
 
     def put(self, ref: TaskRef, entry: Entry, expires_second: int) -> bool:

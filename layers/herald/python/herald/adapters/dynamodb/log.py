@@ -87,9 +87,7 @@ class DynamoTaskLog:
         return items.entry_from_image(item, self._bodies.get)
 
     def _entry_without_artifact(self, item: items.Image) -> Entry:
-        if item["kind"]["S"] != "artifact":
-            return self._entry(item)
-        return items.entry_from_image({**item, "body": {"S": ""}})
+        return items.entry_from_image(item) if item["kind"]["S"] == "artifact" else self._entry(item)
 
     def _query(self, partition: str, start: int, limit: int | None) -> Iterator[items.Image]:
         """The living LOG items from a number on, page by page."""
