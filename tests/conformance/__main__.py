@@ -21,6 +21,7 @@ from e2e.places import ended_like_ctrl_c, own_place
 VARIANT = Variant(
     parameters={
         "Agent": "agent.scripted:Scripted",
+        "AuthMode": "none",  # the kit sends no credentials
         # The kit sends one messageId with the same content again and again, and each must be a task of its own.
         "IdempotentSend": "key",
         "WebhookAllow": "127.0.0.1:*,localhost:*,example.com:443",
@@ -48,7 +49,9 @@ def verdict(kit: Kit) -> Verdict:
 def wake(base_url: str) -> None:
     """One task from end to end: the kit gives each of its calls 5 seconds, and a first one may take longer."""
     said = {"message": message({"text": "Good morning"}, messageId="tck-complete-task-wake")}
-    httpx.post(f"{base_url}/message:send", json=said, headers=HEADERS, timeout=60, trust_env=False).raise_for_status()
+    answer = httpx.post(f"{base_url}/message:send", json=said, headers=HEADERS, timeout=60, trust_env=False)
+    if answer.is_error:
+        raise LocalError(f"The agent doesn't take a message: {answer.status_code} {answer.text}")
 
 
 def main() -> int:
