@@ -1,7 +1,8 @@
 """Build one layer: `python3 build.py <layer> <artifacts folder>`, called by the Makefile that `sam build` calls.
 
 A layer is a folder beside this file: ``requirements.txt`` (pinned by hash; may be missing or empty) is installed, and
-``python/`` is copied over it. Any Python from 3.11 builds for any target. Settings come from the environment:
+``python/`` is copied over it. The agent's card is checked first, so that a wrong one isn't deployed. Any Python from
+3.11 builds for any target. Settings come from the environment:
 
     ARCHITECTURE    arm64 (default) or x86_64, as the template's parameter
     PYTHON          version of the Lambda runtime, default 3.13, as the template's parameter Runtime
@@ -20,6 +21,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +116,29 @@ def build(layer: Path, artifacts: Path, target: Target, cache: Path | None) -> N
     python.mkdir(exist_ok=True)
 
 
+def check_card(agent: Path, cache: Path | None) -> None:
+    """Have Herald read the card of an agent, as its function would when it starts.
+
+    That takes packages which a machine that builds needn't have, so they are installed for this interpreter.
+
+    Raises:
+        BuildError: the card is wrong: names the file, the field and what is wrong with it.
+    """
+    here = Target(f"{sys.version_info.major}.{sys.version_info.minor}", None, sys.executable)
+    with tempfile.TemporaryDirectory() as folder:
+        _install_cached(HERE / "check_card.txt", Path(folder), here, cache)
+        packages = os.pathsep.join([folder, str(HERE / "herald" / "python")])
+        done = subprocess.run(
+            [sys.executable, "-B", str(HERE / "check_card.py"), str(agent)],
+            env=os.environ | {"PYTHONPATH": packages},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode:
+        raise BuildError(done.stderr.strip())
+
+
 def _asks_for_something(requirements: Path) -> bool:
     lines = (line.split("#")[0].strip() for line in requirements.read_text(encoding="utf-8").splitlines())
     return any(lines)
@@ -197,8 +222,11 @@ def _warn(*lines: str) -> None:
 def main(arguments: list[str]) -> int:
     layer, artifacts = HERE / arguments[0], Path(arguments[1])
     cache = os.environ.get("LAYER_CACHE")
+    kept = Path(cache) if cache else None
     try:
-        build(layer, artifacts, target_from(dict(os.environ)), Path(cache) if cache else None)
+        if layer.name == "agent":
+            check_card(layer / "python" / "agent", kept)
+        build(layer, artifacts, target_from(dict(os.environ)), kept)
     except BuildError as error:
         print(f"{arguments[0]} layer: {error}", file=sys.stderr)
         return 1

@@ -34,6 +34,11 @@ def checks() -> list[Check]:
         Check("ruff format", [OURS.program("ruff"), "format", "--check", *code]),
         Check("mypy", [OURS.program("mypy"), "--strict", *_typed()]),
         Check("import-linter", [OURS.program("lint-imports"), "--no-cache"], {"PYTHONPATH": packages}),
+        Check(
+            "agent card",
+            [str(OURS.python), "layers/check_card.py", "layers/agent/python/agent"],
+            {"PYTHONPATH": packages},
+        ),
         Check("sam validate", [AWS.program("sam"), "validate", "--lint"], region),
         Check("cfn-lint", [AWS.program("cfn-lint"), "template.yaml"], region),
         Check("pytest", [str(OURS.python), "-m", "pytest", "-q", "--durations=10"]),

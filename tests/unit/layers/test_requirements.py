@@ -1,18 +1,28 @@
-"""The dependencies layer carries what the lock says, and nothing that Lambda brings or only tests need."""
+"""The layers carry, and a build installs, what the lock says; nothing that Lambda brings or only tests need."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from layers.export_requirements import ROOT, TARGET, export
+import pytest
+from layers.export_requirements import CARD_TARGET, ROOT, TARGET, export, export_for_cards
 
 
 def test_the_layers_requirements_are_those_of_the_lock() -> None:
     assert TARGET.read_text(encoding="utf-8") == export(), "run: make lock (or python -m layers.export_requirements)"
 
 
-def test_every_requirement_is_pinned_by_hash() -> None:
-    text = TARGET.read_text(encoding="utf-8")
+def test_what_checks_a_card_in_a_build_is_that_of_the_lock() -> None:
+    text = CARD_TARGET.read_text(encoding="utf-8")
+    assert text == export_for_cards(), "run: make lock (or python -m layers.export_requirements)"
+    names = set(re.findall(r"^([a-z-]+)==", text, flags=re.MULTILINE))
+    assert {"pydantic", "pydantic-core", "pyyaml", "typing-extensions"} <= names
+
+
+@pytest.mark.parametrize("target", [TARGET, CARD_TARGET])
+def test_every_requirement_is_pinned_by_hash(target: Path) -> None:
+    text = target.read_text(encoding="utf-8")
     pins = re.findall(r"^[a-z].*$", text, flags=re.MULTILINE)
     assert pins
     assert all("==" in pin for pin in pins)

@@ -93,6 +93,8 @@ def load(path: Path) -> WrittenCard:
     Raises:
         CardError: one of them isn't a valid card.
     """
+    if not path.is_file():
+        raise CardError(f"{FILE}: is missing; write one beside the agent's code")
     files = [each for each in (path, path.with_name(EXTENDED_FILE)) if each.is_file()]
     texts = [_text(each) for each in files]
     return read(*texts, modified=max(int(each.stat().st_mtime) for each in files))
