@@ -7,7 +7,7 @@ import json
 import urllib.error
 import urllib.request
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -22,12 +22,13 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Speaks to an agent at ``base_url``.
+    """Speaks to an agent at ``base_url``, with an access token.
 
     Every method raises DemoError when the agent can't be reached, or answers with an error.
     """
 
     base_url: str
+    access_token: str = field(repr=False)
 
     def send(self, words: str, file: bytes, filename: str, webhook: str, token: str) -> dict[str, Any]:
         """Send a message with a CSV file and a webhook for all that follows; the Task, as soon as it is stored."""
@@ -45,7 +46,12 @@ class Client:
 
     def _call(self, method: str, path: str, body: object = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
-        headers = {"A2A-Version": "1.0", "Accept": MEDIA_TYPE, "Content-Type": MEDIA_TYPE}
+        headers = {
+            "A2A-Version": "1.0",
+            "Accept": MEDIA_TYPE,
+            "Authorization": f"Bearer {self.access_token}",
+            "Content-Type": MEDIA_TYPE,
+        }
         return fetch(self.base_url + path, data, headers, method)
 
 

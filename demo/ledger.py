@@ -14,7 +14,6 @@ import boto3
 from botocore.config import Config
 
 from herald.adapters.dynamodb import keys
-from herald.bindings.gateway import ANONYMOUS
 from herald.records import TaskRef
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ class Ledger:
     endpoint: str
     region: str
     table: str
+    owner: str
     task_id: str
 
     def stored_at(self, number: int) -> int | None:
@@ -55,7 +55,7 @@ class Ledger:
 
     @property
     def _partition(self) -> str:
-        return keys.pk(TaskRef("", ANONYMOUS, self.task_id))
+        return keys.pk(TaskRef("", self.owner, self.task_id))
 
     @cached_property
     def _dynamodb(self) -> DynamoDBClient:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from local import process, stack, terminal
+from local import process, stack, terminal, token
 
 from demo import folding
 from demo.account import Balance, Seen, settle
@@ -23,6 +23,7 @@ from demo.show import Screen, console
 from demo.signatures import Checks, new_secret, read
 
 FILE = Path("examples") / "fjordlight-instruments.csv"
+OWNER = "demo"  # the subject of its access token
 WORDS = "How did gross margin and cash flow develop?"
 
 FAULTY = b"entity,period,revenue,cost_of_goods_sold,operating_cash_flow\nFjordlight,2024-Q1,20115000,n/a,2390400\n"
@@ -46,7 +47,9 @@ def main(root: Path) -> int:
         place = stack.place_from(dict(os.environ))
         was_up = process.running(place.record) is not None
         try:
-            balance = _show(root, screen, stack.up(place), place.folder / "demo")
+            addresses = stack.up(place)
+            client = Client(addresses["baseUrl"], token.mint(place.issuer_key, addresses["issuer"], OWNER))
+            balance = _show(root, screen, addresses, client, place.folder / "demo")
         finally:
             if not was_up:
                 stack.down(place)
@@ -59,13 +62,12 @@ def main(root: Path) -> int:
     return 0
 
 
-def _show(root: Path, screen: Screen, addresses: Mapping[str, str], folder: Path) -> Balance:
+def _show(root: Path, screen: Screen, addresses: Mapping[str, str], client: Client, folder: Path) -> Balance:
     """The road from the message to the last check.
 
     Raises:
         DemoError: it isn't as it should be.
     """
-    client = Client(addresses["baseUrl"])
     card = fetch(addresses["cardUrl"])
     checks = Checks(new_secret(), fetch(addresses["jwksUrl"]))
     _wake(screen, client, checks)
@@ -74,7 +76,8 @@ def _show(root: Path, screen: Screen, addresses: Mapping[str, str], folder: Path
         started = time.time()
         sent = client.send(WORDS, (root / FILE).read_bytes(), FILE.name, receiver.url, checks.secret)
         screen.sent(sent, (time.time() - started) * 1000)
-        ledger = Ledger(addresses["endpointUrl"], addresses["region"], addresses["table"], sent["id"])
+        owner = f"{addresses['issuer']}#{OWNER}"
+        ledger = Ledger(addresses["endpointUrl"], addresses["region"], addresses["table"], owner, sent["id"])
         seen: list[Seen] = []
         for one in _listen(receiver.next, checks, time.monotonic):
             again = any(other.message_id == one.message_id for other in seen)

@@ -1,7 +1,7 @@
 """`make token`: an access token of the local issuer, for whoever is named. It is printed, and nothing else.
 
-OWNER is the subject (alice), TENANT the tenant (none), SCOPE the scopes (those that the stack asks for), EXPIRES how many
-seconds it lasts (3600); a negative one has expired.
+OWNER is the subject (alice), TENANT the tenant (none), SCOPE the scopes (those that the stack asks for), EXPIRES how
+many seconds it lasts (3600); with a negative number it has expired.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from local.terminal import LocalError
 SECONDS = 3600
 
 
-def mint(
-    key: Path, issuer: str, owner: str, tenant: str = "", scope: str = stack.SCOPE, seconds: int = SECONDS
-) -> str:
+def mint(key: Path, issuer: str, owner: str, tenant: str = "", scope: str = stack.SCOPE, seconds: int = SECONDS) -> str:
     """An access token (RFC 9068), signed with the local issuer's key."""
     now = int(time.time())
     claims: dict[str, Any] = {

@@ -13,7 +13,7 @@ from ministack.services import apigateway_v1
 
 VARIABLE = re.compile(rb"\$context\.authorizer\.(\w+)")
 
-_said: ContextVar[dict[str, str]] = ContextVar("said", default={})
+_said: ContextVar[dict[str, str] | None] = ContextVar("said", default=None)
 
 
 def apply() -> None:
@@ -31,7 +31,7 @@ def apply() -> None:
 
     def deny_with_context(explicit: bool) -> Any:
         error = deny(explicit)
-        error.authorizer = _said.get()
+        error.authorizer = _said.get() or {}
         return error
 
     def render_all(error: Any, request: Any) -> Any:

@@ -1,7 +1,7 @@
 """An issuer of access tokens, for this machine alone: its discovery document and its public key, below /_issuer.
 
-The private key is made when the emulator first starts, into a file that only its owner can read; `make token` signs with
-it. It is nobody else's, and no stack on AWS knows of it. Beside it lie the public keys of the sample events, whose
+The private key is made when the emulator first starts, into a file that only its owner can read; `make token` signs
+with it. It is nobody else's, and no stack on AWS knows of it. Beside it lie the public keys of the sample events, whose
 private key nobody has any more.
 """
 
@@ -69,7 +69,8 @@ def key(file: Path) -> ec.EllipticCurvePrivateKey:
         with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as opened:
             opened.write(pem)
     found = load_pem_private_key(file.read_bytes(), None)
-    assert isinstance(found, ec.EllipticCurvePrivateKey)
+    if not isinstance(found, ec.EllipticCurvePrivateKey):
+        raise TypeError(f"{file} holds another kind of key: remove it")
     return found
 
 

@@ -27,12 +27,13 @@ def script(*steps: Json, ended: str = "") -> Json:
 
 
 class Client:
-    """Calls one agent."""
+    """Calls one agent, with an access token or, where nobody asks for one, without."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, token: str = "") -> None:
         self.base_url = base_url
+        self.headers = HEADERS | ({"Authorization": f"Bearer {token}"} if token else {})
         # An address of this machine; no proxy that the environment names gets between.
-        self._http = httpx.Client(base_url=base_url, headers=HEADERS, timeout=60, trust_env=False)
+        self._http = httpx.Client(base_url=base_url, headers=self.headers, timeout=60, trust_env=False)
 
     def close(self) -> None:
         self._http.close()
@@ -78,16 +79,20 @@ class Client:
     def unregister(self, task_id: str, config_id: str) -> None:
         self.call("DELETE", f"/tasks/{task_id}/pushNotificationConfigs/{config_id}")
 
+    def answer(self, method: str, path: str, body: Json | None = None) -> httpx.Response:
+        """Any call; its answer as it is."""
+        return self._http.request(method, path, json=body)
+
     def call(self, method: str, path: str, body: Json | None = None) -> Json:
         """A call that must succeed; its answer, {} when it is empty."""
-        answer = self._http.request(method, path, json=body)
+        answer = self.answer(method, path, body)
         assert answer.is_success, f"{method} {path} answered {answer.status_code}: {answer.text[:500]}"
         told: Json = answer.json() if answer.content else {}
         return told
 
     def refused(self, method: str, path: str, body: Json | None = None) -> tuple[int, Json]:
         """A call that must fail; its status and error."""
-        answer = self._http.request(method, path, json=body)
+        answer = self.answer(method, path, body)
         assert answer.is_error, f"{method} {path} answered {answer.status_code}: {answer.text[:500]}"
         error: Json = answer.json()["error"]
         return answer.status_code, error

@@ -22,9 +22,13 @@ Item = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Cloud:
-    """The services behind one deployed stack; ``addresses`` is what ``local.stack.up`` gave."""
+    """The services behind one deployed stack; ``addresses`` is what ``local.stack.up`` gave.
+
+    The tasks that it looks at are those of ``subject``, in no tenant.
+    """
 
     addresses: Mapping[str, str]
+    subject: str = "alice"
 
     # ------------------------------------------------------------------------------------------------- the table ----
 
@@ -81,9 +85,13 @@ class Cloud:
             ExpressionAttributeValues={":now": {"N": "1"}},
         )
 
-    @staticmethod
-    def partition(task_id: str) -> str:
-        return keys.pk(TaskRef("", ANONYMOUS, task_id))
+    @property
+    def owner(self) -> str:
+        issuer = self.addresses.get("issuer")
+        return f"{issuer}#{self.subject}" if issuer else ANONYMOUS
+
+    def partition(self, task_id: str) -> str:
+        return keys.pk(TaskRef("", self.owner, task_id))
 
     # ----------------------------------------------------------------------------------------------- other things ----
 

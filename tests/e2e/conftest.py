@@ -11,12 +11,15 @@ from typing import Any
 import httpx
 import pytest
 from local import stack as local_stack
+from local import token as local_token
 from local.stack import Place, Variant
 
 from e2e.client import Client
 from e2e.cloud import Cloud
 from e2e.loopback import Meeting, Receiver
 from e2e.places import ended_like_ctrl_c, own_place
+
+Mint = Callable[..., str]
 
 HERE = Path(__file__).parent
 SECONDS = 300  # for one test, the deployment before the first one included
@@ -67,10 +70,39 @@ def jwks(addresses: Mapping[str, str]) -> Callable[[], Mapping[str, Any]]:
     return fetched
 
 
+@pytest.fixture(scope="session")
+def mint(place: Place, addresses: Mapping[str, str]) -> Mint:
+    """Makes access tokens of the local issuer: ``mint("bob", tenant="acme")``; more as in ``local.token.mint``."""
+
+    def minted(owner: str, **what: Any) -> str:
+        return local_token.mint(place.issuer_key, addresses["issuer"], owner, **what)
+
+    return minted
+
+
+@pytest.fixture(scope="session")
+def token(mint: Mint, cloud: Cloud) -> str:
+    """An access token of the owner whose tasks ``cloud`` looks at."""
+    return mint(cloud.subject)
+
+
+@pytest.fixture(scope="session")
+def new_client(addresses: Mapping[str, str], mint: Mint) -> Iterator[Callable[..., Client]]:
+    """Makes clients for any owner and tenant, as ``mint`` makes tokens."""
+    with ExitStack() as all_of_them:
+
+        def make(owner: str, **what: Any) -> Client:
+            made = Client(addresses["baseUrl"], mint(owner, **what))
+            all_of_them.callback(made.close)
+            return made
+
+        yield make
+
+
 @pytest.fixture
-def client(addresses: Mapping[str, str], cloud: Cloud) -> Iterator[Client]:
+def client(addresses: Mapping[str, str], cloud: Cloud, token: str) -> Iterator[Client]:
     """Calls the stack's agent. What a test leaves to be delivered is forgotten: the next one begins in peace."""
-    made = Client(addresses["baseUrl"])
+    made = Client(addresses["baseUrl"], token)
     yield made
     made.close()
     cloud.forget_webhooks()

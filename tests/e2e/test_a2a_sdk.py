@@ -21,9 +21,10 @@ from e2e.loopback import Receiver, genuine
 
 
 @asynccontextmanager
-async def connected(addresses: Mapping[str, str], binding: str) -> AsyncIterator[Client]:
+async def connected(addresses: Mapping[str, str], binding: str, token: str) -> AsyncIterator[Client]:
     """A client that has read the card; its calls wait for the task's end or for a question."""
-    async with httpx.AsyncClient(timeout=60, trust_env=False) as http:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(headers=headers, timeout=60, trust_env=False) as http:
         config = ClientConfig(httpx_client=http, streaming=False, supported_protocol_bindings=[binding])
         yield await ClientFactory(config).create_from_url(addresses["baseUrl"])
 
@@ -35,10 +36,10 @@ async def send(client: Client, said: dict[str, object]) -> a2a.Task:
 
 @pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
 def test_a2a_sdk_s_client_lists_registers_cancels_and_knows_the_errors(
-    binding: str, addresses: Mapping[str, str], receiver: Receiver
+    binding: str, addresses: Mapping[str, str], receiver: Receiver, token: str
 ) -> None:
     async def story() -> None:
-        async with connected(addresses, binding) as client:
+        async with connected(addresses, binding, token) as client:
             ended = await send(client, message(script({"complete": "Done"})))
             assert ended.status.state == a2a.TASK_STATE_COMPLETED
             waiting = await send(client, message(script({"require_input": "Go on?"}), contextId=ended.context_id))

@@ -40,12 +40,13 @@ def differing(arrivals: list[Arrival], task: Json) -> list[str]:
 
 @pytest.mark.parametrize("transport", ["JSONRPC", "HTTP+JSON"])
 def test_a2a_sdk_s_client_sends_the_example_and_every_notification_arrives_signed_and_genuine(
-    transport: str, addresses: Mapping[str, str], cloud: Cloud, receiver: Receiver
+    transport: str, addresses: Mapping[str, str], cloud: Cloud, receiver: Receiver, token: str
 ) -> None:
     sent = {"message": message({"text": WORDS}, CSV), "configuration": {"taskPushNotificationConfig": receiver.config}}
 
     async def drive() -> tuple[Json, list[Arrival], Json]:
-        async with httpx.AsyncClient(timeout=60, trust_env=False) as http:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx.AsyncClient(headers=headers, timeout=60, trust_env=False) as http:
             config = ClientConfig(
                 httpx_client=http, streaming=False, polling=True, supported_protocol_bindings=[transport]
             )
@@ -179,13 +180,15 @@ def test_a_large_artifact_lies_in_the_bucket_and_arrives_whole(
 
 
 def test_the_readme_s_curl_sends_a_message_and_is_sent_its_notifications(
-    addresses: Mapping[str, str], client: Client, new_receiver: Callable[..., Receiver]
+    addresses: Mapping[str, str], client: Client, new_receiver: Callable[..., Receiver], token: str
 ) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     [block] = [text for text in re.findall(r"```sh\n(.*?)```", readme, re.DOTALL) if "BASE=$(" in text]
-    [token] = re.findall(r'"token": "(whsec_[^"]+)"', block)
-    receiver = new_receiver(token=token)
+    [secret] = re.findall(r'"token": "(whsec_[^"]+)"', block)
+    receiver = new_receiver(token=secret)
     command = re.sub(r"BASE=.*", f"BASE='{addresses['baseUrl']}'", block)
+    command, minted = re.subn(r"TOKEN=\$\(make -s token.*\)", f"TOKEN='{token}'", command)
+    assert minted == 1
     command = command.replace("http://127.0.0.1:9000/hook", receiver.url)
     environment = {**os.environ, "no_proxy": "127.0.0.1,localhost"}
 

@@ -69,7 +69,7 @@ def refusing() -> Iterator[str]:
 
 def test_a_webhook_that_is_refused_is_told_in_the_agents_words(refusing: str) -> None:
     with pytest.raises(DemoError, match=r"was answered with 400: .*Config\.url: must be https$"):
-        Client(refusing).send("words", b"csv", "file.csv", "ftp://x", "token")
+        Client(refusing, "token").send("words", b"csv", "file.csv", "ftp://x", "token")
 
 
 def test_nobody_at_home_is_told_with_the_way_out() -> None:

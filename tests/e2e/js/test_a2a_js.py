@@ -47,11 +47,12 @@ def node() -> str:
 
 
 @pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
-def test_a2a_js_s_client_completes_the_road(binding: str, node: str, addresses: Mapping[str, str]) -> None:
+def test_a2a_js_s_client_completes_the_road(binding: str, node: str, addresses: Mapping[str, str], token: str) -> None:
     told = run(
         node,
         "road.mjs",
         CARD_URL=addresses["cardUrl"],
+        TOKEN=token,
         JWKS_URL=addresses["jwksUrl"],
         BINDING=binding,
         STATEMENT=str(FILE),
