@@ -84,6 +84,13 @@ def test_what_only_authenticated_callers_skills_take_is_taken_in_messages(api: A
     assert api.written.input_modes == ("text/plain", "text/csv")
 
 
+def test_a_client_may_keep_it_for_itself(api: ApiBench) -> None:
+    answer = api.rest("GET", "/extendedAgentCard")
+
+    assert answer.headers["cache-control"] == "private, max-age=300"
+    assert answer.headers["vary"] == "authorization"
+
+
 # ---- the errors ----
 
 

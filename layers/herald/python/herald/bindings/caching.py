@@ -9,6 +9,9 @@ MAX_AGE = 300  # seconds
 NOT_KEPT = {"cache-control": "no-store"}
 """For a public document that isn't what it should be."""
 
+OF_CALLERS = {"GetExtendedAgentCard": {"cache-control": f"private, max-age={MAX_AGE}", "vary": "authorization"}}
+"""Of the operations whose answer a client may keep for itself: the headers."""
+
 
 def etag(body: bytes) -> str:
     """A strong ETag: equal bytes have equal ones."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from herald.bindings import errors
+from herald.bindings import caching, errors
 from herald.bindings.http import A2A_JSON, JSON, Request, Response
 from herald.bindings.service import Service
 from herald.protocol import codec
@@ -104,7 +104,8 @@ class Rest:
         except A2AError as error:
             return refusal(error, request, operation)
         note = {"binding": "HTTP+JSON", "operation": operation}
-        return Response(200, _media_type(request), codec.dumps(result or {}).encode(), note=note)
+        kept = caching.OF_CALLERS.get(operation, {})
+        return Response(200, _media_type(request), codec.dumps(result or {}).encode(), kept, note)
 
 
 def refusal(error: A2AError, request: Request, operation: str = "") -> Response:
