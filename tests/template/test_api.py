@@ -35,7 +35,7 @@ def test_these_are_all_paths(paths: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("path", "function"), PUBLIC.items())
 def test_a_public_route_can_only_be_read(paths: dict[str, Any], path: str, function: str) -> None:
-    assert set(paths[path]) == {"get", "options"} | ({"head"} if function == "ApiFunction" else set())
+    assert set(paths[path]) == {"get", "head", "options"}
     for method in paths[path].values():
         assert method["security"] == []
         assert method["x-amazon-apigateway-auth"] == {"type": "NONE"}

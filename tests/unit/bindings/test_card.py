@@ -185,9 +185,25 @@ def test_e19_the_card_names_both_bindings_at_the_apis_address_and_what_is_deploy
     assert AgentCard.parse(served).wire() == served
 
 
-@pytest.mark.parametrize("event", [{}, {"domain": "agents.example.com", "base_path": "/v1"}])
-def test_e19_the_card_is_served_below_the_stage_and_on_a_custom_domain(api: ApiBench, event: dict[str, str]) -> None:
-    assert api.rest("GET", PATH, **event).status == 200
+@pytest.mark.parametrize(
+    "event",
+    [
+        pytest.param({}, id="below the stage"),
+        pytest.param({"domain": "agents.example.com"}, id="at a custom domain's root"),
+        pytest.param({"domain": "agents.example.com", "base_path": "/v1"}, id="below a base path"),
+    ],
+)
+@pytest.mark.parametrize("public_url", ["", "https://agents.example.com"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_e19_the_card_is_the_same_wherever_it_is_asked_for(method: str, public_url: str, event: dict[str, str]) -> None:
+    api = ApiBench(public_url=public_url)
+    base = public_url or BASE
+
+    answer = api.rest(method, PATH, owner="", headers={"X-Forwarded-Host": "evil.example.com"}, **event)
+
+    assert (answer.status, answer.headers["etag"]) == (200, api.cards.public.tag(base))
+    if method == "GET":
+        assert [each["url"] for each in answer.body["supportedInterfaces"]] == [f"{base}/", base]
 
 
 def test_the_card_announces_how_notifications_are_signed_and_repeated(api: ApiBench) -> None:
