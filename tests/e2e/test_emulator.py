@@ -72,16 +72,24 @@ class Cloud:
     def name(self, kind: str) -> str:
         return f"{kind}-{next(self.made)}"
 
-    def role(self, actions: list[str]) -> str:
+    def role(self, actions: list[str], condition: dict[str, Any] | None = None) -> str:
         name, iam = self.name("role"), self.client("iam")
         arn: str = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(TRUST))["Role"]["Arn"]
-        statement = [{"Effect": "Allow", "Action": actions, "Resource": "*"}]
+        more = {"Condition": condition} if condition else {}
+        statement = [{"Effect": "Allow", "Action": actions, "Resource": "*", **more}]
         document = json.dumps({"Version": "2012-10-17", "Statement": statement})
         iam.put_role_policy(RoleName=name, PolicyName="may", PolicyDocument=document)
         return arn
 
-    def function(self, code: str, *, actions: list[str] | None = None, **variables: str) -> str:
-        """A function with this code; its name. It may do everything, or these actions only."""
+    def function(
+        self,
+        code: str,
+        *,
+        actions: list[str] | None = None,
+        condition: dict[str, Any] | None = None,
+        **variables: str,
+    ) -> str:
+        """A function with this code; its name. It may do everything, or these actions only, on this condition."""
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w") as file:
             file.writestr("app.py", textwrap.dedent(code))
@@ -91,7 +99,7 @@ class Cloud:
             Runtime="python3.13",
             Handler="app.handler",
             Timeout=60,
-            Role=self.role(actions or ["*"]),
+            Role=self.role(actions or ["*"], condition),
             Code={"ZipFile": packed.getvalue()},
             Environment={"Variables": {"AWS_ENDPOINT_URL": self.url, "AWS_REGION": REGION, **variables}},
         )
@@ -186,6 +194,28 @@ def test_without_that_permission_a_batch_is_refused(cloud: Cloud) -> None:
     answer, failed = cloud.call(refused, {"queue": url})
     assert failed
     assert "AccessDenied" in answer["errorMessage"]
+
+
+SIGN = """
+    import boto3
+
+    def handler(event, context):
+        boto3.client("kms").sign(
+            KeyId=event["key"], Message=b"x" * 32, MessageType="DIGEST", SigningAlgorithm="ECDSA_SHA_256"
+        )
+"""
+
+
+@pytest.mark.parametrize(("message_type", "refused"), [("DIGEST", False), ("RAW", True)])
+def test_a_condition_on_what_is_signed_reads_the_request(cloud: Cloud, message_type: str, refused: bool) -> None:
+    key = cloud.client("kms").create_key(KeySpec="ECC_NIST_P256", KeyUsage="SIGN_VERIFY")["KeyMetadata"]["Arn"]
+    condition = {"StringEquals": {"kms:SigningAlgorithm": "ECDSA_SHA_256", "kms:MessageType": message_type}}
+    function = cloud.function(SIGN, actions=["kms:Sign"], condition=condition)
+
+    answer, failed = cloud.call(function, {"key": key})
+
+    assert failed is refused
+    assert ("AccessDenied" in str(answer)) is refused
 
 
 def test_an_error_bears_the_name_of_its_class(cloud: Cloud) -> None:
