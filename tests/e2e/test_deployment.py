@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import httpx
+import pytest
+from a2a.types import AgentCard
+from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
+from google.protobuf.json_format import ParseDict
+from jwt.api_jwk import PyJWK
 
 from e2e.client import Client
 
@@ -27,16 +32,38 @@ def test_the_card_names_both_bindings_at_the_address_that_answers(addresses: Map
     assert addresses["jwksUrl"] in str(card["capabilities"]["extensions"])
 
 
-def test_the_published_keys_are_ed25519_and_a_tenant_s_are_others(addresses: Mapping[str, str]) -> None:
+def test_the_published_keys_of_notifications_are_ed25519_and_a_tenant_s_are_others(
+    addresses: Mapping[str, str],
+) -> None:
     answer, keys = get(addresses["jwksUrl"])
     _, tenants = get(addresses["baseUrl"] + "/some-tenant/.well-known/jwks.json")
 
     assert answer.status_code == 200
-    for key in (*keys["keys"], *tenants["keys"]):
+    *notifications, of_card = keys["keys"]
+    assert (of_card["kty"], of_card["crv"], of_card["alg"], of_card["use"]) == ("EC", "P-256", "ES256", "sig")
+    for key in (*notifications, *tenants["keys"]):
         assert (key["kty"], key["crv"], key["alg"], key["use"]) == ("OKP", "Ed25519", "EdDSA", "sig")
         assert len(base64.urlsafe_b64decode(key["x"] + "=")) == 32
         assert "d" not in key
     assert {key["x"] for key in keys["keys"]}.isdisjoint({key["x"] for key in tenants["keys"]})
+
+
+def test_the_card_is_signed_with_the_key_that_the_deployment_publishes(addresses: Mapping[str, str]) -> None:
+    answer, card = get(addresses["cardUrl"])
+
+    def key(kid: str | None, jku: str | None) -> PyJWK:
+        assert jku == addresses["jwksUrl"]
+        [found] = [each for each in get(jku)[1]["keys"] if each["kid"] == kid]
+        return PyJWK.from_dict(found)
+
+    verify = create_signature_verifier(key, ["ES256"])
+    verify(ParseDict(card, AgentCard()))
+    with pytest.raises(InvalidSignaturesError):
+        verify(ParseDict({**card, "name": "another"}, AgentCard()))
+    known = httpx.get(
+        addresses["cardUrl"], headers={"If-None-Match": answer.headers["etag"]}, timeout=60, trust_env=False
+    )
+    assert known.status_code == 304
 
 
 def test_a_task_that_does_not_exist_is_told_so_in_the_protocol_s_shape(client: Client) -> None:
