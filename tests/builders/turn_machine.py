@@ -27,16 +27,21 @@ from herald.protocol.errors import A2AError
 from herald.protocol.requests import CancelTaskRequest
 from herald.records import Caller, TaskRef
 from herald.upkeep.turns import Turns
+from herald.worker.reports import RunReports
 from herald.worker.turns import Outcome
 
 TASK_ID = "mfrggzdfmztwq2lknnwg23tpoa"
 MAX_ATTEMPTS = 3
 SMALL = 30  # entries: enough for every interleaving, and the log stays readable
 
-OTHERS = ("cancel", "execution stopped", "deadline", "a minute later", "stream", "follow-up", "same follow-up")
+SENDS = ("message", "message", "follow-up", "same message")
+OTHERS = ("cancel", "execution stopped", "deadline", "a minute later", "stream", *SENDS)
 # What ends a task is drawn less often, for nothing happens after it.
-other_names = st.sampled_from(("follow-up", "same follow-up") * 3 + ("stream", "a minute later") * 2 + OTHERS)
-reports = st.sampled_from(("working", "artifact", "append", "append", "ask", "ask", "ask", "read", "complete", "fail"))
+other_names = st.sampled_from(SENDS * 3 + ("stream", "a minute later") * 2 + OTHERS)
+reports = st.sampled_from(
+    ("working", "artifact", "append", "append", "ask", "ask", "ask", "canceled?", "complete", "complete", "fail")
+    + ("new messages",) * 3
+)
 ends = st.sampled_from(("crash", "crash", "checkpoint", "checkpoint", "raise", "return"))
 
 FAULTS = ("lost", "before", "after")  # what becomes of a call's answer; the last two raise
@@ -101,8 +106,12 @@ class Scripted(Agent):
             task.artifact("more", artifact_id="a", append="a" in known)
         elif report == "ask":
             task.require_input("?")
-        elif report == "read":
+        elif report == "canceled?":
             task.canceled()
+        elif report == "new messages":
+            run = cast("RunReports", task._reports)._run.number
+            for said in task.new_messages():
+                self.machine.handed_out.setdefault(run, []).append(said.message.message_id)
         elif report == "fail":
             task.fail("no")
         else:
@@ -123,7 +132,8 @@ class TurnMachine(RuleBasedStateMachine):
         self.follow_ups = FollowUps(self.bench.log, self.bench.clock, self.bench.ids)
         self.attempts: dict[int, int] = {}
         self.sent = 0
-        self.answered: list[str] = []  # messageIds of follow-ups that were answered with the task
+        self.answered: list[str] = []  # messageIds of messages that were answered with the task
+        self.handed_out: dict[int, list[str]] = {}  # what each run was given as new, by messageId, in order
         self.depth = 0
         self.seen = 0
         self.bench.send()
@@ -155,20 +165,21 @@ class TurnMachine(RuleBasedStateMachine):
             self.turns.look_after(bench.ref)
         elif name == "stream":
             self.read_stream(self.seen)
-        elif name == "follow-up":
-            self._let_it_ask()
+        elif name == "same message":
+            if self.sent:
+                self._send(f"f{self.sent}")
+        else:
+            if name == "follow-up":
+                self._let_it_ask()
             self.sent += 1
-            self._follow_up(f"f{self.sent}")
-        elif name == "same follow-up" and self.sent:
-            self._let_it_ask()
-            self._follow_up(f"f{self.sent}")
+            self._send(f"f{self.sent}")
 
     def _let_it_ask(self) -> None:
-        """Left to chance, a task would seldom wait for a follow-up when one comes."""
+        """Left to chance, a task would seldom wait for a message when one comes."""
         if not (self.bench.header.terminal or self.bench.header.interrupted):
             self.call([("report", "ask"), ("end", "return")])
 
-    def _follow_up(self, message_id: str) -> None:
+    def _send(self, message_id: str) -> None:
         message = {
             "messageId": message_id,
             "taskId": TASK_ID,
@@ -222,7 +233,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     @rule(script=scripts, back=st.integers(0, 3))
     def run_an_older_turn(self, script: Script, back: int) -> None:
-        opened = [entry.number for entry in self.bench.entries if entry.kind == "message"]
+        opened = [entry.turn for entry in self.bench.entries if entry.opens_turn]
         self.call(script, opened[-1 - min(back, len(opened) - 1)])
 
     @rule(name=other_names)

@@ -107,12 +107,15 @@ class Bench:
         *,
         message_id: str = "m1",
         metadata: Mapping[str, Any] | None = None,
+        message_metadata: Mapping[str, Any] | None = None,
         accepted_output_modes: list[str] | None = None,
         extensions: list[str] | None = None,
         **more: Any,
     ) -> int:
         """Take a client's message: the first makes the task, later ones go to it. The number of its entry."""
         message = user_message(parts, message_id, **more)
+        if message_metadata is not None:
+            message["metadata"] = dict(message_metadata)
         body: JsonObject = {"message": message}
         if metadata is not None:
             body["metadata"] = dict(metadata)

@@ -47,9 +47,9 @@ class LogStaysWhole(TurnMachine):
     @invariant()
     def the_header_says_what_the_log_says(self) -> None:
         header, entries = self.bench.header, self.bench.entries
-        turn = max(entry.number for entry in entries if entry.kind == "message")
-        assert header.turn == turn
-        assert header.run == max([entry.number for entry in entries[turn:] if entry.kind == "run"], default=-1)
+        opened = [entry for entry in entries if entry.opens_turn][-1]
+        assert (header.turn, header.opened_at) == (opened.turn, opened.at)
+        assert header.run == max([e.number for e in entries[opened.number :] if e.kind == "run"], default=-1)
         assert header.status_number == max([e.number for e in entries if e.kind == "status"], default=-1)
         assert header.status_number <= header.end < len(entries)
         assert (header.due_at is None) == header.terminal
@@ -62,7 +62,7 @@ class LogStaysWhole(TurnMachine):
                 if entry.body != "{}":
                     assert entry.run == run, "a checkpoint ends the run that is open"
                 run = entry.number if entry.body == "{}" else -1
-            elif entry.kind == "message":
+            elif entry.opens_turn:
                 run = -1
             elif entry.run != -1:
                 assert entry.run == run
@@ -71,8 +71,9 @@ class LogStaysWhole(TurnMachine):
     def a_turn_that_has_ended_is_left_alone(self) -> None:
         turn, waits = 0, False
         for entry in self.bench.entries:
-            if entry.kind == "message":
-                turn, waits = entry.number, False
+            if entry.opens_turn or (waits and entry.kind == "message"):
+                assert entry.turn in (entry.number, turn) if entry.kind == "message" else entry.turn >= turn
+                turn, waits = entry.turn, False
             assert entry.turn == turn
             assert not waits or entry.state in TERMINAL
             waits = entry.state in INTERRUPTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from builders.turns import Bench
 from herald.agent import Agent, AgentError, Checkpoint, Message, Part, TaskContext, checkpoint, data, raw, text, url
 from herald.protocol.model import Role
+from herald.records import TaskRef
 
 
 class Does(Agent):
@@ -55,6 +57,8 @@ def test_an_agent_is_told_what_the_client_said() -> None:
             message_metadata=task.message.metadata,
             metadata=dict(task.metadata),
             modes=task.accepted_output_modes,
+            extensions=task.extensions,
+            references=task.reference_task_ids,
             ids=(task.task_id, task.context_id),
             place=(task.turn, task.step, task.attempt, task.checkpoint),
             history=task.history,
@@ -67,6 +71,8 @@ def test_an_agent_is_told_what_the_client_said() -> None:
         parts=[{"text": "one"}, {"raw": "YSxi", "mediaType": "text/csv"}, {"text": "two"}, {"data": None}],
         metadata={"locale": "de"},
         accepted_output_modes=["text/markdown"],
+        extensions=["https://example.com/ext/v1"],
+        referenceTaskIds=["task-0"],
     )
 
     assert seen == {
@@ -77,6 +83,8 @@ def test_an_agent_is_told_what_the_client_said() -> None:
         "message_metadata": None,
         "metadata": {"locale": "de"},
         "modes": ("text/markdown",),
+        "extensions": ("https://example.com/ext/v1",),
+        "references": ("task-0",),
         "ids": ("task-1", "context-1"),
         "place": (0, 0, 1, None),
         "history": [],
@@ -347,3 +355,87 @@ def test_a_full_task_can_still_be_ended() -> None:
 
 def test_a_checkpoint_is_json_digit_for_digit() -> None:
     assert checkpoint({"a": 1.5, "b": [None, "é"]}) == Checkpoint('{"a":1.5,"b":[null,"é"]}')
+
+
+@pytest.mark.parametrize(
+    ("accepted", "media_type", "taken"),
+    [
+        (None, "text/markdown", True),
+        ([], "text/markdown", True),
+        (["text/markdown"], "text/markdown", True),
+        (["Text/Markdown; charset=utf-8"], "text/markdown;variant=GFM", True),
+        (["text/*"], "text/markdown", True),
+        (["*/*"], "image/png", True),
+        (["image/png", "text/plain"], "text/markdown", False),
+        (["text"], "text/markdown", False),
+        (["*/markdown"], "text/markdown", False),
+        (["text/*"], "text", False),
+        (["text/*"], "text/*", False),
+    ],
+)
+def test_an_agent_can_ask_what_the_client_takes(accepted: list[str] | None, media_type: str, taken: bool) -> None:
+    seen: list[bool] = []
+
+    def ask(task: TaskContext) -> None:
+        seen.append(task.accepts(media_type))
+        task.complete()
+
+    done(ask, accepted_output_modes=accepted)
+
+    assert seen == [taken]
+
+
+def test_an_agent_that_makes_nothing_the_client_takes_rejects_with_both_lists() -> None:
+    bench, _ = done(
+        lambda task: task.reject_output_modes("text/markdown", "application/json"),
+        accepted_output_modes=["image/png", "image/*"],
+    )
+
+    status = bench.task["status"]
+    assert status["state"] == "TASK_STATE_REJECTED"
+    assert status["message"]["parts"] == [
+        {
+            "text": "This agent answers in text/markdown or application/json, and acceptedOutputModes asks for "
+            "image/png, image/*: send the message again with a media type that the agent has, or without "
+            "acceptedOutputModes."
+        }
+    ]
+
+
+def test_e11_an_agent_reads_a_task_of_the_same_owner_and_of_nobody_else() -> None:
+    seen: list[Any] = []
+
+    def look(task: TaskContext) -> None:
+        seen.extend(task.referenced(task_id) for task_id in task.reference_task_ids)
+        task.complete()
+
+    bench = Bench(Does(look))
+    for ref in (replace(bench.ref, task_id="mine"), TaskRef("tenant", "bob", "theirs"), TaskRef("", "alice", "hers")):
+        other = Bench(Does(lambda task: (task.artifact("a chart", artifact_id="c"), task.complete("Done"))), ref=ref)
+        other.world, other.log = bench.world, bench.log
+        other.send()
+        other.run()
+    bench.send(referenceTaskIds=["mine", "theirs", "hers", "nowhere"])
+    bench.run()
+
+    mine, *others = seen
+    assert (mine.id, mine.status.state.value) == ("mine", "TASK_STATE_COMPLETED")
+    assert [part.text for part in mine.artifacts[0].parts] == ["a chart"]
+    assert others == [None, None, None]
+
+
+def test_an_agent_sees_metadata_of_extensions_untouched() -> None:
+    uri = "https://example.com/extensions/citations/v1"
+    given = {uri: {"style": "APA", "n": 0, "no": False, "none": None, "nested": [{"": 1.5}]}, "other": ""}
+    seen: list[Any] = []
+
+    def look(task: TaskContext) -> None:
+        seen.extend([dict(task.metadata), task.message.metadata])
+        task.complete("see", metadata={uri: {"cited": 3}})
+
+    bench = Bench(Does(look))
+    bench.send([{"text": "hi"}], metadata=given, message_metadata=given)
+    bench.run()
+
+    assert seen == [given, given]
+    assert bench.task["metadata"] == {uri: {"cited": 3}}
