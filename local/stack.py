@@ -105,17 +105,21 @@ class Variant:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
+# Named, for a parameter that isn't keeps the value of the last deployment.
+NO_TOKENS = dict.fromkeys(("Issuer", "Audience", "RequiredScopes", "TenantClaim", "TokenUrl"), "")
+
 AUTH: dict[str, Callable[[str], dict[str, str]]] = {
     "jwt": lambda url: {
+        **NO_TOKENS,
         "AuthMode": "jwt",
         "Issuer": url + ISSUER_PATH,
         "Audience": AUDIENCE,
         "RequiredScopes": SCOPE,
         "TenantClaim": TENANT_CLAIM,
     },
-    "cognito": lambda url: {"AuthMode": "jwt", "TokenUrl": f"{url}/oauth2/token"},
-    "iam": lambda _: {"AuthMode": "iam"},
-    "none": lambda _: {"AuthMode": "none"},
+    "cognito": lambda url: {**NO_TOKENS, "AuthMode": "jwt", "TokenUrl": f"{url}/oauth2/token"},
+    "iam": lambda _: {**NO_TOKENS, "AuthMode": "iam"},
+    "none": lambda _: {**NO_TOKENS, "AuthMode": "none"},
 }
 """How callers show who they are -> the template's parameters, in an emulator of this address."""
 
@@ -286,7 +290,7 @@ def _sam_build(folder: Path, sources: str, environment: dict[str, str]) -> bool:
 
 def _deploy(place: Place, emulator: process.Emulator, name: str, parameters: Mapping[str, str]) -> None:
     with step("Deploying (sam deploy)"):
-        overrides = [f"{name}={value}" for name, value in parameters.items()]
+        overrides = [f"{name}={value}" if value else f'{name}=""' for name, value in parameters.items()]
         template = str(place.build / "template.yaml")
         command = ["deploy", "--stack-name", name, "--template-file", template, "--parameter-overrides", *overrides]
         _sam(command, _credentials(emulator))
