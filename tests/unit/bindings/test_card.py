@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,16 @@ def test_a_card_is_found_beside_the_agent_package_without_importing_it(
     (package / "card.yaml").write_text(CARD)
 
     assert card.load(card.find()).card["name"] == "test-agent"
+
+
+def test_the_cards_of_the_agents_page_are_valid() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "agents.md").read_text(encoding="utf-8")
+    public, extended = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+    written = card.read(public, extended, modified=0)
+
+    assert written.extended is not None
+    assert [skill["id"] for skill in written.extended["skills"]] == ["greet", "greet-in-person"]
 
 
 def test_the_card_that_ships_is_valid() -> None:
