@@ -87,7 +87,7 @@ def live(deployment: Deployment, name: str, told: Case) -> list[Reply]:
             **({"owner": step.owner} if step.owner else {}),
             **({"tenant": step.tenant} if step.tenant else {}),
         )
-        where = f"{name}, step {number}: {step.operation}"
+        where = f"{name}, step {number}: {step.operation} gave {reply}"
         for kept_name, path in step.keep.items():
             kept[kept_name] = _member(reply.result, path)
         if isinstance(step.answer, Refused):
@@ -95,7 +95,7 @@ def live(deployment: Deployment, name: str, told: Case) -> list[Reply]:
             assert (reply.reason, reply.fields) == (step.answer.reason, list(step.answer.fields)), where
             assert _filled(dict(step.answer.metadata), kept).items() <= reply.metadata.items(), where
         else:
-            assert reply.reason == "", f"{where}: {reply.message}"
+            assert reply.reason == "", where
             assert reply.result == _filled(step.answer, kept), where
         assert dict(reply.headers).get("a2a-extensions", "") == step.echoed, where
         if step.work:

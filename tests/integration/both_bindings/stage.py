@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from unittest import mock
 from urllib.parse import quote, urlencode
 
 import boto3
@@ -26,6 +27,7 @@ from fakes.clock import START, FakeClock, SequentialIds
 from herald import bootstrap
 from herald.bindings.rest import ROUTES
 from herald.entrypoints import api, run_agent
+from herald.operations import direct_reply
 from herald.records import TaskRef
 from integration import pump
 
@@ -62,6 +64,11 @@ class Profile:
     card: str = CARD
     extended: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
+    reply: Callable[[Any], Awaitable[Any]] | None = None
+
+
+async def _nonsense(_: object) -> str:
+    return "no message"
 
 
 PROFILES = {
@@ -69,7 +76,10 @@ PROFILES = {
     "requiring": Profile(CARD.replace("}\ndefault", ", required: true}\ndefault")),
     "without webhooks": Profile(CARD.replace("capabilities:\n", "capabilities:\n  pushNotifications: false\n")),
     "extended": Profile(extended="description: Does more for those it knows.\n"),
-    "unlike key": Profile(environ={"HERALD_IDEMPOTENT_SEND": "key"}),
+    "replying nonsense": Profile(reply=_nonsense),
+    "of two webhooks": Profile(environ={"HERALD_WEBHOOKS_PER_TASK": "2"}),
+    "of one origin": Profile(environ={"HERALD_ORIGINS_PER_OWNER": "1"}),
+    "of one task": Profile(environ={"HERALD_OPEN_TASKS_PER_OWNER": "1"}),
 }
 
 
@@ -129,7 +139,8 @@ class Deployment:
             os.utime(card, (START // 1000, START // 1000))
             if found.extended:
                 (folder / "extended_card.yaml").write_text(found.extended)
-            self.handlers[profile] = api.handler_for(self._platform(found.environ), card)
+            with mock.patch.object(direct_reply, "load", return_value=found.reply):
+                self.handlers[profile] = api.handler_for(self._platform(found.environ), card)
         return self.handlers[profile]
 
     def work(self, owner: str, tenant: str, task_id: str) -> None:
@@ -179,11 +190,20 @@ class Client:
         path = "/" if self.deployment.binding == "JSONRPC" else "/message:send"
         return self.send("POST", path, body, {"A2A-Version": "1.0", **IN_JSON, **(headers or {})})
 
-    def send(self, method: str, target: str, body: bytes, headers: Mapping[str, str], **more: Any) -> Reply:
-        named = {"owner": self.owner, "tenant": self.tenant, **more}
-        handler = self.deployment.handler(self.profile)
-        answer = handler(event(method, target, headers.items(), body, **named), LambdaContext())
-        return _reply(self.deployment.binding, answer)
+    def send(
+        self,
+        method: str,
+        target: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        authorizer: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> Reply:
+        """Any request at all. ``authorizer`` is what the authorizer found, where owner and tenant don't say it all."""
+        sent = event(method, target, headers.items(), body, **{"owner": self.owner, "tenant": self.tenant, **more})
+        if authorizer is not None:
+            sent["requestContext"]["authorizer"] = dict(authorizer)
+        return _reply(self.deployment.binding, self.deployment.handler(self.profile)(sent, LambdaContext()))
 
 
 def _request(operation: str, params: Json) -> tuple[str, str, bytes | None]:
@@ -199,8 +219,8 @@ def _request(operation: str, params: Json) -> tuple[str, str, bytes | None]:
     return route.method, f"{path}?{urlencode(said)}" if said else path, None
 
 
-TOLD = ("a2a-extensions", "retry-after", "www-authenticate")
-TRANSPORT = {401, 403, 413, 429}
+TOLD = ("a2a-extensions", "allow", "retry-after", "www-authenticate")
+TRANSPORT = {401, 403, 405, 413, 429}
 
 
 def _reply(binding: Binding, answer: Json) -> Reply:

@@ -56,7 +56,7 @@ class SendMessage:
         settings = request.configuration or SendMessageConfiguration()
         key = idempotency_key(request.metadata, request.message.metadata)
         identity = identify(call.caller, message, key, self.limits.idempotent_send, self.ids)
-        wish = self._wish(request)
+        wish = self._wish(call, request)
         references.check(
             self.log, call, request.message.reference_task_ids, lambda: self._sent_before(call, message, identity)
         )
@@ -96,12 +96,14 @@ class SendMessage:
             return self.log.taken(call.task(task_id), identity.once[0]) is not None
         return self.log.header(call.task(identity.task_id)) is not None
 
-    def _wish(self, request: SendMessageRequest) -> Wish | None:
+    def _wish(self, call: Call, request: SendMessageRequest) -> Wish | None:
         config = request.configuration.task_push_notification_config if request.configuration else None
         if config is None:
             return None
         if config.task_id and config.task_id != request.message.task_id:
             raise invalid(f"{INLINE}taskId", "must be left out: the webhook is registered on the task of this message")
+        if config.tenant and config.tenant != call.caller.tenant:
+            raise invalid(f"{INLINE}tenant", "must be left out: the webhook is of the tenant that sends this message")
         return self.registrar.check(config, INLINE, inline=True)
 
     def _direct(self, message: object, context_id: str) -> dict[str, Any]:
