@@ -32,6 +32,9 @@ logs: environments ## the functions' log lines, readable; goes on until Ctrl-C i
 invoke: python ## one function in a container, against the local stack: FUNCTION=ApiFunction EVENT=events/… (needs Docker)
 	@$(PYTHON3) -m local.invoke
 
+erase: environments ## remove all that is stored of a task or an owner: TASK=… or OWNER=… (TENANT=…, STACK=… for a deployed one, DRY_RUN=1)
+	@$(PYTHON) -m local.ops erase
+
 test: environments ## every check and every test
 	@$(PYTHON) -m local.checks
 
@@ -56,4 +59,4 @@ python:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
 
-.PHONY: help demo up token down logs invoke test conformance bench-quick lock clean environments python
+.PHONY: help demo up token down logs invoke erase test conformance bench-quick lock clean environments python

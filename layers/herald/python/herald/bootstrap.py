@@ -23,6 +23,7 @@ from herald.ports import (
     Doorbells,
     DueIndex,
     Ids,
+    Remains,
     Sealer,
     TaskIndex,
     TaskLog,
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
     from herald.adapters.secrets import SecretVersions
     from herald.authorization.verifier import Verifier
     from herald.delivery.cursor import Delivery, Watch
-    from herald.delivery.ring import Ringer
     from herald.delivery.published_keys import PublishedKeys
+    from herald.delivery.ring import Ringer
     from herald.operations.catalogue import Catalogue
     from herald.operations.get_extended_agent_card import ExtendedCard
     from herald.upkeep.sweep import Sweep
@@ -95,6 +96,17 @@ class Platform:
         from herald.adapters.dynamodb.usage import DynamoUsage
 
         return DynamoUsage(lambda: self.aws.dynamodb, table, self.clock, owner_shards)
+
+    def remains(self, table: str, bucket: str) -> Remains:
+        from herald.adapters.dynamodb.remains import DynamoRemains
+
+        return DynamoRemains(lambda: self.aws.dynamodb, table, S3Bodies(lambda: self.aws.s3, bucket), self.clock)
+
+    def outputs(self, stack: str) -> Mapping[str, str]:
+        """Of a deployed stack, for the operator's commands. Raises NoSuchStack."""
+        from herald.adapters.cloudformation import outputs
+
+        return outputs(lambda: self.aws.cloudformation, stack)
 
     def doorbells(self, queue_url: str) -> Doorbells:
         from herald.adapters.sqs import SqsDoorbells

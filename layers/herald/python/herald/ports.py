@@ -155,6 +155,44 @@ class TaskIndex(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Remnant:
+    """An item as erasure sees it; what follows ``kind`` are facts of a log entry.
+
+    ``kind`` is header, message, run, status, artifact, follow-up, webhook, attempt, origins or other.
+    """
+
+    sort_key: str
+    kind: str
+    number: int = -1
+    at: int = 0
+    run: int = -1
+    state: TaskState | None = None
+
+
+class Remains(Protocol):
+    """All that is stored of tasks and of owners, expired or not, to be erased.
+
+    Items and bodies are read strongly consistent; ``tasks_of`` and ``find`` ask an index, which may be behind.
+    """
+
+    def items(self, place: TaskRef | Caller) -> list[Remnant]:
+        """What lies in a task's partition, or in an owner's own."""
+
+    def delete(self, place: TaskRef | Caller, sort_keys: Sequence[str]) -> None: ...
+
+    def bodies(self, ref: TaskRef) -> list[str]:
+        """The keys of a task's bodies in the bucket, those that no entry points to included."""
+
+    def delete_bodies(self, keys: Sequence[str]) -> None: ...
+
+    def tasks_of(self, owner: Caller) -> Iterable[TaskRef]:
+        """An owner's tasks, in however many shards of the index."""
+
+    def find(self, task_id: str) -> Iterable[TaskRef]:
+        """The tasks of this name, whoever's they are. Reads the whole index of tasks."""
+
+
 class Usage(Protocol):
     """What an owner has in use, for the limits."""
 

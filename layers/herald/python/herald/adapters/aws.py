@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import ClientError, HTTPClientError, IncompleteReadError
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
 from botocore.exceptions import ConnectionError as NoConnection
 
 from herald.ports import Unavailable
 
 if TYPE_CHECKING:
+    from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_kms import KMSClient
     from mypy_boto3_s3 import S3Client
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+FAILURES = (BotoCoreError, ClientError)
+"""What a client's method raises, for who tells a person of it."""
 
 CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 3, "mode": "standard"})
 
@@ -110,6 +114,10 @@ class AwsClients:
         client = self._session.client("dynamodb", config=CONFIG.merge(Config(parameter_validation=False)))
         client.meta.events.register("before-parse.dynamodb.Query", items_as_they_come)
         return client
+
+    @cached_property
+    def cloudformation(self) -> CloudFormationClient:
+        return self._session.client("cloudformation", config=CONFIG)
 
     @cached_property
     def s3(self) -> S3Client:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
@@ -50,6 +50,29 @@ class S3Bodies:
             if code_of(error) in {"NoSuchKey", "AccessDenied"}:
                 raise Unavailable(f"body {key} isn't in the bucket") from error
             raise
+
+    def list(self, prefix: str) -> list[str]:
+        """The keys that begin with this."""
+        found: list[str] = []
+        request = {"Bucket": self._bucket, "Prefix": prefix}
+        while True:
+            page = call(self._client().list_objects_v2, **request)  # type: ignore[arg-type]
+            found += [row["Key"] for row in page.get("Contents", [])]
+            if not page.get("IsTruncated"):
+                return found
+            request["ContinuationToken"] = page["NextContinuationToken"]
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete bodies; one that isn't there is the same.
+
+        Raises:
+            Unavailable: some couldn't be deleted.
+        """
+        for start in range(0, len(keys), 1_000):  # what one request takes
+            named: Any = {"Objects": [{"Key": key} for key in keys[start : start + 1_000]], "Quiet": True}
+            answer = call(self._client().delete_objects, Bucket=self._bucket, Delete=named)
+            if left := answer.get("Errors"):
+                raise Unavailable(f"DeleteObjects: {len(left)} bodies, the first for {left[0].get('Code')}")
 
     def _read(self, key: str) -> bytes:
         return self._client().get_object(Bucket=self._bucket, Key=key)["Body"].read()

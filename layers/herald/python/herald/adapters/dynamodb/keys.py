@@ -22,6 +22,9 @@ LAST_MOMENT = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 LAST_CHARACTER = "\U0010ffff"  # sorts after every other one
 
 
+_KINDS = {HEADER: "header", "MSG#": "follow-up", PUSH: "webhook", "TRY#": "attempt", ORIGINS: "origins"}
+
+
 def pk(ref: TaskRef) -> str:
     """``TASK#<tenant>#<owner>#<taskId>``."""
     return f"TASK#{quote(ref.tenant, safe='')}#{quote(ref.owner, safe='')}#{quote(ref.task_id, safe='')}"
@@ -50,6 +53,11 @@ def log_sk(number: int) -> str:
 
 def number_from_sk(sk: str) -> int:
     return int(sk.removeprefix(LOG))
+
+
+def kind_from_sk(sk: str) -> str:
+    """What an item is that is no log entry, by its sort key."""
+    return next((kind for prefix, kind in _KINDS.items() if sk.startswith(prefix)), "other")
 
 
 def message_sk(once: str) -> str:
@@ -93,8 +101,7 @@ def open_key(ref: TaskRef, shards: int = 1) -> str:
 
 def open_keys(owner: Caller, shards: int) -> list[str]:
     """Every partition of the ``open`` index that an owner's tasks may stand in."""
-    named = f"{quote(owner.tenant, safe='')}#{quote(owner.owner, safe='')}"
-    return [_digest(f"{named}#{shard}") for shard in range(shards)]
+    return [_digest(owner_shard_key(owner, shard)) for shard in range(shards)]
 
 
 def context_key(ref: TaskRef | Caller, context_id: str) -> str:
@@ -133,6 +140,11 @@ def due_shard(partition: str) -> str:
 def body_key(partition: str, number: int, writer: str) -> str:
     """Where a large body lies in the bucket. The writer is part of it: losers of a race don't overwrite the winner."""
     return f"bodies/{partition}/{number}-{writer}"
+
+
+def body_prefix(partition: str) -> str:
+    """What the keys of a task's bodies begin with, and no other task's."""
+    return f"bodies/{partition}/"
 
 
 def _digest(text: str) -> str:

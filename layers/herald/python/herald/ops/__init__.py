@@ -1,0 +1,1 @@
+"""Commands of an operator: python -m herald.ops."""
