@@ -20,6 +20,7 @@ import {
   Task,
   TaskPushNotificationConfig,
   TaskState,
+  verifyAgentCardSignature,
 } from "@a2a-js/sdk";
 import {
   ClientFactory,
@@ -69,7 +70,10 @@ try {
   const client = await factory.createFromUrl(CARD_URL, "");
   assert.equal(client.transport.protocolName, BINDING);
   assert.equal(client.protocolVersion, "1.0");
-  step("read the card");
+  // The card as it came: a2a-js reads the one that its client holds a second time and loses the security schemes by it.
+  const verifyCard = verifyAgentCardSignature(async (kid) => jwks.keys.find((key) => key.kid === kid));
+  await verifyCard(await (await fetch(CARD_URL)).json());
+  step("read the card, and verified its signature");
 
   const statement = { filename: basename(STATEMENT), mediaType: "text/csv" };
   statement.raw = (await readFile(STATEMENT)).toString("base64");
