@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from builders.api import ApiBench
-from builders.events import rest_event, rpc_event
+from builders.events import authorized, rest_event, rpc_event
 from herald.bindings import gateway
 from herald.protocol.errors import UnauthenticatedError
 from herald.records import Caller
@@ -96,6 +96,34 @@ def test_owner_and_tenant_are_those_of_the_token() -> None:
     context = rest_event(owner="https://issuer.example.com#alice", tenant="acme")["requestContext"]
 
     assert gateway.caller("jwt", context) == Caller("acme", "https://issuer.example.com#alice")
+
+
+def test_a_token_that_has_expired_since_the_gateway_kept_the_answer_is_refused() -> None:
+    for epoch, expires in ((1_767_229_199_999, "1767229200"), (1_767_229_200_000, "1767229201")):
+        context = {"authorizer": authorized("alice", expires=expires), "requestTimeEpoch": epoch}
+        assert gateway.caller("jwt", context) == Caller("", "alice")
+
+    with pytest.raises(UnauthenticatedError, match="expired") as refused:
+        gateway.caller("jwt", {"authorizer": authorized("alice"), "requestTimeEpoch": 1_767_229_200_000})
+    assert refused.value.metadata["challenge"] == 'Bearer realm="herald", error="invalid_token"'
+
+
+@pytest.mark.parametrize("binding", ["JSON-RPC", "HTTP+JSON"])
+def test_a_missing_scope_is_named_in_the_bindings_own_shape(binding: str) -> None:
+    api = ApiBench()
+    event = rpc_event("GetTask", {"id": "t"}) if binding == "JSON-RPC" else rest_event("GET", "/tasks/t")
+    event["requestContext"]["authorizer"] = authorized("alice", missing="herald/call")
+
+    answer = api.http(event)
+
+    assert answer["statusCode"] == 403
+    error = json.loads(answer["body"])["error"]
+    info = error["data" if binding == "JSON-RPC" else "details"][0]
+    assert (info["reason"], info["metadata"]["scope"]) == ("PERMISSION_DENIED", "herald/call")
+    assert "herald/call" in error["message"]
+    assert answer["headers"]["www-authenticate"] == (
+        'Bearer realm="herald", error="insufficient_scope", scope="herald/call"'
+    )
 
 
 def test_a_token_without_a_tenant_is_in_none() -> None:
