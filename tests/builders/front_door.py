@@ -9,7 +9,7 @@ import asyncio
 import io
 from collections.abc import Callable, Iterable
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import httpx
 import requests
@@ -31,13 +31,13 @@ def event(method: str, target: str, headers: Pairs = (), body: bytes = b"", **mo
         target: path and query, percent-encoded, below the stage.
         more: as in ``rest_event``.
     """
-    parts = urlsplit(target)
-    made = rest_event(method, parts.path or "/", body or None, base64_body=bool(body), **more)
+    path, _, search = target.partition("?")
+    made = rest_event(method, path or "/", body or None, base64_body=bool(body), **more)
     many: dict[str, list[str]] = {}
     for name, value in headers:
         many.setdefault(name, []).append(value)
     query: dict[str, list[str]] = {}
-    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+    for name, value in parse_qsl(search, keep_blank_values=True):
         query.setdefault(name, []).append(value)
     made["headers"] = {name: values[-1] for name, values in many.items()}
     made["multiValueHeaders"] = many

@@ -28,6 +28,7 @@ from herald import bootstrap
 from herald.bindings.rest import ROUTES
 from herald.entrypoints import api, run_agent
 from herald.operations import direct_reply
+from herald.protocol.model import Message, Part, Role
 from herald.records import TaskRef
 from integration import pump
 
@@ -71,11 +72,16 @@ async def _nonsense(_: object) -> str:
     return "no message"
 
 
+async def _hello(_: object) -> Message:
+    return Message(message_id="r1", role=Role.AGENT, parts=[Part(text="Hello.")])
+
+
 PROFILES = {
     "plain": Profile(),
     "requiring": Profile(CARD.replace("}\ndefault", ", required: true}\ndefault")),
     "without webhooks": Profile(CARD.replace("capabilities:\n", "capabilities:\n  pushNotifications: false\n")),
     "extended": Profile(extended="description: Does more for those it knows.\n"),
+    "replying": Profile(reply=_hello),
     "replying nonsense": Profile(reply=_nonsense),
     "of two webhooks": Profile(environ={"HERALD_WEBHOOKS_PER_TASK": "2"}),
     "of one origin": Profile(environ={"HERALD_ORIGINS_PER_OWNER": "1"}),
