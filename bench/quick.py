@@ -33,7 +33,7 @@ from herald.adapters.dynamodb import items, keys
 from herald.protocol.states import TaskState
 from herald.records import Entry, Kind
 
-FUNCTIONS = ("api", "publish_keys", "start_worker", "run_agent", "ring_webhooks", "send_webhooks", "sweep")
+FUNCTIONS = ("api", "authorize", "publish_keys", "start_worker", "run_agent", "ring_webhooks", "send_webhooks", "sweep")
 ARN = "arn:aws:states:eu-central-1:123456789012:stateMachine:worker"
 SECRET = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:bench"
 ENVIRONMENT = {
@@ -48,6 +48,7 @@ ENVIRONMENT = {
     "HERALD_SEALING_SECRET": SECRET,
     "HERALD_SIGNING_SECRET": SECRET,
     "HERALD_AUTH_MODE": "none",
+    "HERALD_OIDC_ISSUER": "https://issuer.example.com",
     "HERALD_IDEMPOTENT_SEND": "message",
     "HERALD_WEBHOOK_ALLOW": "127.0.0.1:*",
 }

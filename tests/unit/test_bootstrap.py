@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from herald import bootstrap
+from herald.authorization.claims import Expected
+from herald.ports import Unavailable
 from herald.settings import SettingsError
 
 ARN = "arn:aws:states:eu-central-1:123456789012:stateMachine:worker"
@@ -43,6 +45,30 @@ def test_a_function_starts_without_a_connection_and_without_a_client(build: Buil
     platform = bootstrap.Platform(ENVIRON)
     build(platform)
     assert vars(platform.aws) == {"_given": None}  # nothing was made yet
+
+
+def test_authorize_needs_an_issuer_and_no_aws(socket_disabled: None) -> None:
+    with pytest.raises(SettingsError, match="HERALD_OIDC_ISSUER is not set"):
+        bootstrap.authorize({})
+
+    verifier = bootstrap.authorize(
+        {
+            "HERALD_OIDC_ISSUER": "https://issuer.example.com",
+            "HERALD_AUDIENCE": "one, two,",
+            "HERALD_SCOPES": "a  b",
+            "HERALD_TENANT_CLAIM": "tenant",
+        }
+    )
+    assert verifier.expected == Expected("https://issuer.example.com", frozenset({"one", "two"}), ("a", "b"), "tenant")
+
+
+@pytest.mark.parametrize(("endpoint", "told"), [("", "https://"), ("http://localhost:4566", "LocationParseError")])
+def test_keys_come_over_plain_http_in_an_emulator_only(endpoint: str, told: str, socket_disabled: None) -> None:
+    environ = {"HERALD_OIDC_ISSUER": "https://issuer.example.com", "AWS_ENDPOINT_URL": endpoint}
+    keys = bootstrap.authorize(environ).keys
+
+    with pytest.raises(Unavailable, match=told):
+        keys._documents.read("http://[")  # begins well, and is none
 
 
 @pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)

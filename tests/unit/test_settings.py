@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from herald.settings import (
     ApiSettings,
+    AuthorizeSettings,
     PublishKeysSettings,
     RingWebhooksSettings,
     RunAgentSettings,
@@ -19,6 +20,7 @@ from herald.settings import (
 
 SECRET = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:s-abc"
 ENVIRON = {
+    "HERALD_OIDC_ISSUER": "https://issuer.example.com",
     "HERALD_TABLE": "tasks",
     "HERALD_BUCKET": "bodies",
     "HERALD_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/doorbells.fifo",
@@ -29,6 +31,7 @@ ENVIRON = {
 }
 ALL: list[type[Settings]] = [
     ApiSettings,
+    AuthorizeSettings,
     PublishKeysSettings,
     StartWorkerSettings,
     RunAgentSettings,
@@ -59,7 +62,7 @@ def test_the_defaults_of_the_api() -> None:
         "cors_origin": "",
         "card_key": "",
         "card_max_age": 300,
-        "oidc_issuer": "",
+        "oidc_issuer": "https://issuer.example.com",
         "token_url": "",
         "scopes": "",
     }
@@ -116,6 +119,18 @@ def test_a_wrong_variable_is_named_with_what_it_should_hold(name: str, value: st
     with pytest.raises(SettingsError) as caught:
         ApiSettings.read({**ENVIRON, name: value})
     assert str(caught.value) == told
+
+
+@pytest.mark.parametrize("value", ["issuer.example.com", "https://a.example#b", "https://a.example?b", "https://a b"])
+def test_an_issuer_is_a_url_without_query_and_fragment(value: str) -> None:
+    with pytest.raises(SettingsError, match="HERALD_OIDC_ISSUER"):
+        AuthorizeSettings.read({"HERALD_OIDC_ISSUER": value})
+
+
+@pytest.mark.parametrize("value", ['a"b', "a\\b", "a\tb", "ä"])
+def test_scopes_are_what_a_challenge_can_name(value: str) -> None:
+    with pytest.raises(SettingsError, match="HERALD_SCOPES"):
+        AuthorizeSettings.read({**ENVIRON, "HERALD_SCOPES": value})
 
 
 @pytest.mark.parametrize("value", ["4", "31", "soon"])

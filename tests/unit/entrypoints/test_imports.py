@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "eu-central-1",
+    "HERALD_OIDC_ISSUER": "https://issuer.example.com",
     "HERALD_TABLE": "tasks",
     "HERALD_BUCKET": "bodies",
     "HERALD_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/doorbells.fifo",
@@ -23,6 +24,7 @@ ENVIRONMENT = {
 @pytest.mark.parametrize(
     ("function", "without"),
     [
+        ("authorize", {"agent", "herald.operations", "herald.delivery", "herald.worker", "boto3", "fastapi"}),
         ("start_worker", {"agent", "herald.agent", "herald.worker", "herald.operations", "herald.delivery", "fastapi"}),
         ("sweep", {"agent", "herald.agent", "herald.worker", "herald.operations", "fastapi"}),
         ("run_agent", {"agent", "herald.operations", "herald.delivery", "herald.upkeep", "fastapi"}),

@@ -12,12 +12,7 @@ from functools import cache
 from random import random
 from typing import TYPE_CHECKING
 
-from herald.adapters.aws import AwsClients
 from herald.adapters.clock import RandomIds, SystemClock
-from herald.adapters.dynamodb.due import DynamoDueIndex
-from herald.adapters.dynamodb.log import DynamoTaskLog
-from herald.adapters.dynamodb.webhooks import DynamoWebhooks
-from herald.adapters.s3 import S3Bodies
 from herald.ports import (
     Clock,
     Doorbells,
@@ -43,6 +38,7 @@ from herald.settings import (
 )
 
 if TYPE_CHECKING:
+    from herald.adapters.aws import AwsClients
     from herald.adapters.kms import KmsCardKey
     from herald.adapters.secrets import SecretVersions
     from herald.authorization.verifier import Verifier
@@ -64,6 +60,12 @@ class Api:
     ids: Ids
 
 
+def _aws_clients() -> AwsClients:
+    from herald.adapters.aws import AwsClients
+
+    return AwsClients()
+
+
 @dataclass(frozen=True)
 class Platform:
     """What all functions stand on: the environment, the clients, time and names.
@@ -72,16 +74,21 @@ class Platform:
     """
 
     environ: Mapping[str, str] = field(repr=False)
-    aws: AwsClients = field(default_factory=AwsClients)
+    aws: AwsClients = field(default_factory=_aws_clients)
     clock: Clock = field(default_factory=SystemClock)
     ids: Ids = field(default_factory=RandomIds)
 
     def task_log(self, table: str, bucket: str, owner_shards: int = 1) -> TaskLog:
         """``owner_shards`` matters only to who creates tasks."""
+        from herald.adapters.dynamodb.log import DynamoTaskLog
+        from herald.adapters.s3 import S3Bodies
+
         bodies = S3Bodies(lambda: self.aws.s3, bucket)
         return DynamoTaskLog(lambda: self.aws.dynamodb, table, bodies, self.clock, owner_shards)
 
     def webhooks(self, table: str) -> Webhooks:
+        from herald.adapters.dynamodb.webhooks import DynamoWebhooks
+
         return DynamoWebhooks(lambda: self.aws.dynamodb, table, self.clock)
 
     def task_index(self, table: str, owner_shards: int) -> TaskIndex:
@@ -90,6 +97,8 @@ class Platform:
         return DynamoTaskIndex(lambda: self.aws.dynamodb, table, self.clock, owner_shards)
 
     def due_index(self, table: str) -> DueIndex:
+        from herald.adapters.dynamodb.due import DynamoDueIndex
+
         return DynamoDueIndex(lambda: self.aws.dynamodb, table)
 
     def usage(self, table: str, owner_shards: int) -> Usage:
@@ -99,6 +108,7 @@ class Platform:
 
     def remains(self, table: str, bucket: str) -> Remains:
         from herald.adapters.dynamodb.remains import DynamoRemains
+        from herald.adapters.s3 import S3Bodies
 
         return DynamoRemains(lambda: self.aws.dynamodb, table, S3Bodies(lambda: self.aws.s3, bucket), self.clock)
 
@@ -261,19 +271,22 @@ def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
     )
 
 
-def authorize(platform: Platform) -> Verifier:
-    """What the function ``authorize`` asks. Only a stack in an emulator reads an issuer's keys over plain http."""
+def authorize(environ: Mapping[str, str]) -> Verifier:
+    """What the function ``authorize`` asks; it needs nothing of AWS, so there is no platform.
+
+    Only a stack in an emulator reads an issuer's keys over plain http.
+    """
     from herald.adapters.issuer import HttpIssuerDocuments
     from herald.authorization.claims import Expected
     from herald.authorization.key_ring import KeyRing
     from herald.authorization.verifier import Verifier
 
-    settings = AuthorizeSettings.read(platform.environ)
+    settings = AuthorizeSettings.read(environ)
     audiences = frozenset(each for name in settings.audience.split(",") if (each := name.strip()))
     expected = Expected(settings.oidc_issuer, audiences, tuple(settings.scopes.split()), settings.tenant_claim)
-    documents = HttpIssuerDocuments(plain=bool(platform.environ.get("AWS_ENDPOINT_URL")))
-    keys = KeyRing(documents, settings.oidc_issuer, settings.jwks_url, platform.clock)
-    return Verifier(expected, keys, platform.clock)
+    documents = HttpIssuerDocuments(plain=bool(environ.get("AWS_ENDPOINT_URL")))
+    clock = SystemClock()
+    return Verifier(expected, KeyRing(documents, settings.oidc_issuer, settings.jwks_url, clock), clock)
 
 
 def publish_keys(platform: Platform) -> PublishedKeys:
