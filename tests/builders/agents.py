@@ -6,14 +6,12 @@ from collections.abc import Callable
 
 from herald.agent import Agent, Checkpoint, TaskContext, checkpoint
 
-CANCEL: list[
-    Callable[[], None]
-] = []  # what the word ``cancel`` does, once: a client's CancelTask in the middle of a run
+MEANWHILE: list[Callable[[], object]] = []  # a client's calls in the middle of a run, one a ``meanwhile``
 
 
 class Obedient(Agent):
     """Words of the text, in order: ``work``, ``chunks``, ``ask``, ``complete``, ``raise``, ``crash``, ``crash-once``,
-    ``steps``, ``cancel``. A follow-up of any words is obeyed in the same way.
+    ``steps``, ``meanwhile``, ``read``. A follow-up of any words is obeyed in the same way.
     """
 
     async def run(self, task: TaskContext) -> Checkpoint | None:
@@ -31,8 +29,10 @@ class Obedient(Agent):
                 raise ValueError("a secret of the agent's")
             elif word == "crash" or (word == "crash-once" and task.attempt == 1):
                 raise SystemExit(1)
-            elif word == "cancel":
-                CANCEL.pop()()
+            elif word == "meanwhile" and MEANWHILE:
+                MEANWHILE.pop(0)()
+            elif word == "read":
+                await task.working([said.text for said in task.new_messages()] or "Nothing new")
             elif word == "steps" and task.step < 2:
                 return checkpoint({"step": task.step})
         return None

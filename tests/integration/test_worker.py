@@ -14,7 +14,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from builders.agents import CANCEL
+from builders.agents import MEANWHILE
 from builders.records import a_header, a_message, a_ref, message_entry
 from builders.stores import BUCKET, TABLE
 from builders.turns import result_of
@@ -52,7 +52,7 @@ class Scene:
     def send(self, text: str, *, age_ms: int = 0) -> None:
         """Make the task, as if ``age_ms`` ago."""
         at = self.clock.now() - age_ms
-        header = a_header(created_at=at, status_at=at, due_at=at + MINUTE, end_by=at + 30 * 86_400_000)
+        header = a_header(created_at=at, status_at=at, opened_at=at, due_at=at + MINUTE, end_by=at + 30 * 86_400_000)
         header = replace(header, expires_second=at // 1000 + 60 * 86_400)
         assert self.log.create(header, message_entry(message=a_message(text), at=at, writer=self.ids.token()), None)
 
@@ -90,7 +90,8 @@ class Scene:
         return [entry.kind for entry in self.entries]
 
     def name(self, turn: int = 0) -> str:
-        return execution_name(REF, turn, self.entries[turn].at)
+        opened = next(entry for entry in self.entries if entry.opens_turn and entry.turn == turn)
+        return execution_name(REF, turn, opened.at)
 
 
 @pytest.fixture
@@ -155,6 +156,69 @@ def test_b15_a_follow_up_is_run_in_an_execution_of_its_own(scene: Scene) -> None
     assert scene.told == ("TASK_STATE_COMPLETED", "Done")
     assert scene.stack.executions() == {scene.name(0): "SUCCEEDED", scene.name(4): "SUCCEEDED"}
     assert scene.kinds == ["message", "run", "status", "status", "message", "status", "run", "status"]
+
+
+def test_a_message_while_it_works_is_run_in_an_execution_of_its_own_when_the_first_one_is_over(scene: Scene) -> None:
+    scene.send("work meanwhile complete")
+    MEANWHILE.append(lambda: scene.follow_up("read complete"))
+
+    scene.stack.pump()
+
+    assert scene.told == ("TASK_STATE_COMPLETED", "Done")
+    assert scene.kinds == ["message", "run", "status", "message", "status", "run", "status", "status"]
+    assert scene.stack.executions() == {scene.name(0): "SUCCEEDED", scene.name(3): "SUCCEEDED"}
+    # Each turn is one record of start_worker's and one call of run_agent's; the message itself woke nobody.
+    assert [len(event["Records"]) for event in scene.stack.called("start_worker")] == [1, 1]
+    assert [event["turn"] for event in scene.stack.called("run_agent")] == [0, 3]
+
+
+def test_messages_that_the_agent_reads_cost_no_turn(scene: Scene) -> None:
+    scene.send("meanwhile meanwhile read complete")
+    MEANWHILE.extend([lambda: scene.follow_up("one", "m2"), lambda: scene.follow_up("two", "m3")])
+
+    scene.stack.pump()
+
+    assert scene.told == ("TASK_STATE_COMPLETED", "Done")
+    working = scene.task["history"][-1]
+    assert working["parts"] == [{"text": "one"}, {"text": "two"}]
+    assert scene.stack.executions() == {scene.name(0): "SUCCEEDED"}
+
+
+def test_what_a_crashed_run_has_read_is_read_again_and_after_a_checkpoint_it_isnt(scene: Scene) -> None:
+    scene.send("meanwhile crash-once read steps read complete")
+    MEANWHILE.append(lambda: scene.follow_up("one"))
+
+    scene.stack.pump()
+
+    said = [message["parts"][0]["text"] for message in scene.task["history"] if message["role"] == "ROLE_AGENT"]
+    assert said == ["one", "Nothing new", "Nothing new", "Nothing new"]
+    assert scene.told == ("TASK_STATE_COMPLETED", "Done")
+    assert scene.stack.executions() == {scene.name(0): "SUCCEEDED"}
+
+
+def test_b12_a_turn_that_fails_takes_the_messages_that_wait_along(scene: Scene) -> None:
+    scene.send("meanwhile crash")
+    MEANWHILE.append(lambda: scene.follow_up("complete"))
+
+    scene.stack.pump()
+
+    assert scene.told == ("TASK_STATE_FAILED", "The agent stopped unexpectedly.")
+    assert scene.stack.executions() == {scene.name(0): "FAILED"}
+
+
+def test_b13_a_turn_that_gave_way_and_whose_record_was_lost_is_started_by_sweep(scene: Scene) -> None:
+    scene.send("meanwhile complete")
+    MEANWHILE.append(lambda: scene.follow_up("complete"))
+    scene.stack.stream()
+    scene.stack.executions()  # waits until the first one is over
+    assert scene.header.turn == 2
+    scene.log.defer(scene.header, scene.clock.now())
+
+    assert scene.stack.invoke("sweep", {}) == {"started again": 1}
+    assert scene.stack.executions() == {scene.name(0): "SUCCEEDED", scene.name(2): "SUCCEEDED"}
+    scene.stack.pump()  # the stream tells after all
+    assert len(scene.stack.executions()) == 2
+    assert scene.told == ("TASK_STATE_COMPLETED", "Done")
 
 
 def test_g21_checkpoints_are_rounds_of_one_execution(scene: Scene) -> None:
@@ -272,8 +336,8 @@ def test_b10_b8_a_task_that_is_canceled_before_it_begins_is_never_run(scene: Sce
 
 
 def test_b8_a_cancel_in_the_middle_of_a_run_stands(scene: Scene) -> None:
-    scene.send("work cancel complete")
-    CANCEL.append(scene.cancel)
+    scene.send("work meanwhile complete")
+    MEANWHILE.append(scene.cancel)
 
     scene.stack.pump()
 
