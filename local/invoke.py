@@ -19,8 +19,14 @@ from local.environments import AWS, EMULATOR, ROOT
 from local.terminal import LocalError, say
 
 REACHED = {"AWS_ENDPOINT_URL", "HERALD_QUEUE_URL"}  # variables with an address that the function itself calls
-# The samples are of an API whose callers sign, and their webhook is at a host that doesn't exist.
-SAMPLES = {"HERALD_AUTH_MODE": "iam", "HERALD_WEBHOOK_ALLOW": "client.example.com"}
+# The samples' tokens are of an issuer that doesn't exist, nor does their webhook's host; the local one has its public key.
+SAMPLES = {
+    "HERALD_AUDIENCE": "https://agents.example.com",
+    "HERALD_AUTH_MODE": "jwt",
+    "HERALD_JWKS_URL": "{endpoint}/_issuer/samples.json",
+    "HERALD_OIDC_ISSUER": "https://issuer.example.com",
+    "HERALD_WEBHOOK_ALLOW": "client.example.com",
+}
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
 DOOR = "172.17.0.1" if platform.system() == "Linux" else "host.docker.internal"  # this machine, seen from a container
 
@@ -75,7 +81,8 @@ def _inside(variables: dict[str, str], endpoint: str) -> dict[str, str]:
     """A deployed function's variables as its container needs them."""
     door = endpoint.replace("localhost", DOOR)
     reached = {name: variables[name].replace(endpoint, door) for name in REACHED & set(variables)}
-    return variables | reached | {name: value for name, value in SAMPLES.items() if name in variables}
+    samples = {name: value.replace("{endpoint}", door) for name, value in SAMPLES.items() if name in variables}
+    return variables | reached | samples
 
 
 if __name__ == "__main__":

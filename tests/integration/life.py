@@ -18,12 +18,25 @@ from unittest import mock
 import boto3
 from moto import mock_aws
 
+from builders.issuer import AUDIENCE, ISSUER, JWKS_URL, FakeIssuerDocuments
 from builders.stores import TABLE
 from fakes.clock import FakeClock, SequentialIds
 from herald import bootstrap
 from herald.adapters.dns import SystemResolver
 from herald.adapters.http import PinnedTransport
-from herald.entrypoints import api, publish_keys, ring_webhooks, run_agent, send_webhooks, start_worker, sweep
+from herald.authorization.claims import Expected
+from herald.authorization.key_ring import KeyRing
+from herald.authorization.verifier import Verifier
+from herald.entrypoints import (
+    api,
+    authorize,
+    publish_keys,
+    ring_webhooks,
+    run_agent,
+    send_webhooks,
+    start_worker,
+    sweep,
+)
 from herald.ports import Answer
 from integration.pump import Handler, Stack, deployed
 
@@ -115,6 +128,7 @@ def _functions(platform: bootstrap.Platform) -> dict[str, Handler]:
     watch = send_webhooks.DeliveryWatch()
     return {
         "api": api.handler_for(platform, ROOT / "layers/agent/python/agent/card.yaml"),
+        "authorize": authorize.handler_for(_verifier(platform)),
         "publish_keys": publish_keys.handler_for(bootstrap.publish_keys(platform)),
         "start_worker": start_worker.handler_for(bootstrap.start_worker(platform)),
         "run_agent": run_agent.handler_for(bootstrap.run_agent(platform)),
@@ -122,3 +136,10 @@ def _functions(platform: bootstrap.Platform) -> dict[str, Handler]:
         "send_webhooks": send_webhooks.handler_for(bootstrap.send_webhooks(platform, watch), watch),
         "sweep": sweep.handler_for(bootstrap.sweep(platform)),
     }
+
+
+def _verifier(platform: bootstrap.Platform) -> Verifier:
+    """Takes the tokens of the samples' issuer, whose private key nobody has any more."""
+    documents = FakeIssuerDocuments({JWKS_URL: (ROOT / "events" / "keys" / "issuer.json").read_bytes()})
+    keys = KeyRing(documents, ISSUER, JWKS_URL, platform.clock)
+    return Verifier(Expected(ISSUER, frozenset({AUDIENCE}), ("herald/call",)), keys, platform.clock)

@@ -29,9 +29,22 @@ def life() -> Iterator[Life]:
 
 
 def test_the_files_stand_in_the_order_of_a_life_and_cover_every_function(life: Life) -> None:
-    assert [name[:2] for name in EVENTS] == [f"{number:02d}" for number in range(1, len(EVENTS) + 1)]
+    assert [name[:2] for name in EVENTS] == [f"{number:02d}" for number in range(len(EVENTS))]
     covered = {function_of(name, life.stack.functions) for name in EVENTS}
     assert covered == {app.parent.name for app in (ROOT / "functions").glob("*/app.py")} == set(life.stack.functions)
+
+
+def test_00_a_token_is_its_subjects_and_opens_the_stage(life: Life) -> None:
+    answer = life.handle("00-authorize-token")
+    sent = event(SENT)["requestContext"]["authorizer"]
+    assert answer["policyDocument"]["Statement"] == [
+        {
+            "Effect": "Allow",
+            "Action": "execute-api:Invoke",
+            "Resource": "arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/prod/*",
+        }
+    ]
+    assert {**answer["context"], "principalId": answer["principalId"], "integrationLatency": 31} == sent
 
 
 def test_01_anybody_reads_the_card(life: Life) -> None:
@@ -45,7 +58,7 @@ def test_02_a_message_becomes_a_task_and_a_webhook(life: Life) -> None:
     answer = life.answer(SENT)
     assert (answer["id"], answer["result"]["task"]["id"]) == (1, TASK)
     assert answer["result"]["task"]["status"]["state"] == "TASK_STATE_SUBMITTED"
-    assert sorted(life.items) == ["LOG#000000000000", "PUSH#ledger", "TASK"]
+    assert sorted(life.items) == ["LOG#000000000000", "ORIGINS", "PUSH#ledger", "TASK"]
     assert life.items["PUSH#ledger"]["key"]["S"] == KEY
     assert "whsec_" not in json.dumps(life.items["PUSH#ledger"])
 

@@ -48,7 +48,7 @@ def test_samconfig_names_the_files_of_the_usual_place() -> None:
     assert ROOT / told["env_vars"] == place.variables
 
 
-def test_addresses_that_a_function_calls_are_the_door_and_the_samples_callers_sign(
+def test_addresses_that_a_function_calls_are_the_door_and_the_samples_issuer_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(invoke, "DOOR", "172.17.0.1")
@@ -62,7 +62,12 @@ def test_addresses_that_a_function_calls_are_the_door_and_the_samples_callers_si
         "AWS_ENDPOINT_URL": "http://172.17.0.1:4777",
         "HERALD_QUEUE_URL": "http://172.17.0.1:4777/000000000000/bells.fifo",
         "HERALD_PUBLIC_URL": "http://localhost:4777/_aws/execute-api/{apiId}/{stage}",
-        "HERALD_AUTH_MODE": "iam",
+        "HERALD_AUTH_MODE": "jwt",
+    }
+    authorize = {"HERALD_JWKS_URL": "", "HERALD_OIDC_ISSUER": "http://localhost:4777/_issuer"}
+    assert invoke._inside(authorize, "http://localhost:4777") == {
+        "HERALD_JWKS_URL": "http://172.17.0.1:4777/_issuer/samples.json",
+        "HERALD_OIDC_ISSUER": "https://issuer.example.com",
     }
 
 
