@@ -74,7 +74,7 @@ def test_a_task_that_does_not_exist_is_told_so_in_the_protocol_s_shape(client: C
 
 
 def test_an_operation_that_is_not_offered_is_told_so_in_the_protocol_s_shape(client: Client) -> None:
-    status, error = client.refused("GET", "/tasks")
+    status, error = client.refused("GET", "/extendedAgentCard")
 
     assert error["details"][0]["reason"] == "UNSUPPORTED_OPERATION"
     assert status == 400
