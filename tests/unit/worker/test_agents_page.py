@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from builders.api import ApiBench, sending
 from builders.turns import Bench
+from fakes.store import FakeTaskLog
 from herald.agent import Agent, TaskContext
 
 PAGE = (Path(__file__).parents[3] / "docs" / "agents.md").read_text()
@@ -39,7 +41,7 @@ def told(bench: Bench) -> tuple[str, str | None]:
 
 def test_every_example_of_the_page_is_tried_here() -> None:
     named = re.findall(r"class (\w+)\(Agent\)", PAGE)
-    assert named == ["Greeter", "Echo", "Reporter", "Asker", "Counter"]
+    assert named == ["Greeter", "Echo", "Reporter", "Writer", "Asker", "Listener", "Comparer", "Counter"]
     assert len(EXAMPLES) == len(named) + 1  # and reply.py
 
 
@@ -70,6 +72,73 @@ def test_the_reporter_delivers_a_report_in_chunks_and_figures_in_parts() -> None
 
     assert "".join(part["text"] for part in report["parts"]) == "# Report\nRevenue grew.\nCosts fell.\n"
     assert [next(iter(part)) for part in figures["parts"]] == ["data", "raw"]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "made"),
+    [
+        (None, "report.md"),
+        (["text/*"], "report.md"),
+        (["text/plain", "image/png"], "report.txt"),
+        (["image/png"], None),
+    ],
+)
+def test_the_writer_writes_what_the_client_takes_or_says_what_it_could(
+    accepted: list[str] | None, made: str | None
+) -> None:
+    bench = Bench(agent_of("Writer"))
+    bench.send("Revenue", accepted_output_modes=accepted)
+    bench.run()
+
+    assert [artifact["name"] for artifact in bench.task.get("artifacts", [])] == ([made] if made else [])
+    state, said = told(bench)
+    assert state == ("TASK_STATE_COMPLETED" if made else "TASK_STATE_REJECTED")
+    assert made or (said or "").startswith("This agent answers in text/markdown or text/plain")
+
+
+def test_the_listener_takes_up_what_comes_while_it_works() -> None:
+    class Interrupted(FakeTaskLog):
+        """A client speaks while the first page is written."""
+
+        def commit(self, *args: Any, **more: Any) -> bool:
+            done = super().commit(*args, **more)
+            if len(bench.states) == 1 and len(bench.entries) == 3:
+                bench.send("the last quarter only", message_id="m2")
+            return done
+
+    bench = Bench(agent_of("Listener"))
+    bench.log = Interrupted(bench.world)
+    bench.send("Revenue")
+    bench.run()
+
+    assert [update["statusUpdate"]["status"].get("message", {}).get("parts") for update in bench.updates] == [
+        [{"text": "Page 1: Revenue"}],
+        [{"text": "Page 2: Revenue, the last quarter only"}],
+        [{"text": "Page 3: Revenue, the last quarter only"}],
+        None,
+    ]
+    assert told(bench)[0] == "TASK_STATE_COMPLETED"
+
+
+def test_an_agent_that_does_nothing_about_it_hears_a_message_in_its_next_turn() -> None:
+    bench = Bench(agent_of("Echo"))
+    bench.send("one")
+    bench.send("two", message_id="m2")
+
+    bench.run()
+    assert told(bench) == ("TASK_STATE_WORKING", "one")
+    bench.run()
+    assert told(bench) == ("TASK_STATE_COMPLETED", "two")
+
+
+def test_the_comparer_reads_what_the_message_refers_to() -> None:
+    earlier = after("Greeter", "Ada")
+    bench = Bench(agent_of("Comparer"), ref=replace(earlier.ref, task_id="task-2"))
+    bench.world, bench.log = earlier.world, earlier.log
+    bench.send("go", referenceTaskIds=["task-1", "gone"])
+    bench.run()
+
+    assert told(bench) == ("TASK_STATE_COMPLETED", "Compared 1 reports: greeting")
 
 
 def test_the_asker_asks_once_and_answers_in_its_second_turn() -> None:
