@@ -19,7 +19,7 @@ from local.environments import AWS, EMULATOR, ROOT
 from local.terminal import LocalError, say
 
 REACHED = {"AWS_ENDPOINT_URL", "HERALD_QUEUE_URL"}  # variables with an address that the function itself calls
-# The samples' tokens are of an issuer that doesn't exist, nor does their webhook's host; the local one has its public key.
+# Neither the issuer of the samples' tokens nor their webhook's host exists; the local issuer publishes the former's key.
 SAMPLES = {
     "HERALD_AUDIENCE": "https://agents.example.com",
     "HERALD_AUTH_MODE": "jwt",
