@@ -172,6 +172,25 @@ def test_configs_are_listed_by_id_in_pages(api: ApiBench, task_id: str) -> None:
     assert "nextPageToken" not in rest
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_pages_of_any_size_lead_through_all_configs_with_tokens_fit_for_a_query(
+    api: ApiBench, task_id: str, size: int
+) -> None:
+    for config_id in ("a", ":", "~", "{"):
+        create(api, task_id, id=config_id)
+
+    found, token = [], ""
+    while True:
+        page = api.call("ListTaskPushNotificationConfigs", {"taskId": task_id, "pageSize": size, "pageToken": token})
+        found += [config["id"] for config in page["configs"]]
+        token = page.get("nextPageToken", "")
+        assert token.replace("-", "").replace("_", "").isalnum() or not token
+        if not token:
+            break
+
+    assert found == [":", "a", "{", "~"]
+
+
 def test_a_page_token_outlives_the_config_that_it_names(api: ApiBench, task_id: str) -> None:
     for config_id in ("a", "b", "c"):
         create(api, task_id, id=config_id)

@@ -107,12 +107,13 @@ class DeleteTaskPushNotificationConfig(_PushConfigs):
 
 
 def _page_token(ref: TaskRef, config_id: str) -> str:
-    return base64.urlsafe_b64encode(codec.canonical([ref.task_id, config_id])).decode()
+    """Names the last config shown, which needn't be there any more. Unpadded, to stand in a query string as it is."""
+    return base64.urlsafe_b64encode(codec.canonical([ref.task_id, config_id])).decode().rstrip("=")
 
 
 def _opened(ref: TaskRef, token: str) -> str:
     try:
-        task_id, config_id = codec.loads(base64.urlsafe_b64decode(token))
+        task_id, config_id = codec.loads(base64.urlsafe_b64decode(token + "=="))
         if task_id == ref.task_id and isinstance(config_id, str):
             return config_id
     except (ParseError, ValueError, TypeError):
