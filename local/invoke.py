@@ -19,7 +19,7 @@ from local.environments import AWS, EMULATOR, ROOT
 from local.terminal import LocalError, say
 
 REACHED = {"AWS_ENDPOINT_URL", "HERALD_QUEUE_URL"}  # variables with an address that the function itself calls
-# Neither the issuer of the samples' tokens nor their webhook's host exists; the local issuer publishes the former's key.
+# Neither the issuer of the samples' tokens nor their webhook's host exists; the local issuer has the public key.
 SAMPLES = {
     "HERALD_AUDIENCE": "https://agents.example.com",
     "HERALD_AUTH_MODE": "jwt",
