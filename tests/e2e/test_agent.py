@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from e2e.client import Client, said
+from e2e.client import Client, message, said, script
 from e2e.cloud import Cloud
 from e2e.loopback import ENDED, Meeting, Receiver
 from e2e.waiting import wait_for
@@ -125,6 +125,49 @@ def test_an_agent_goes_on_from_its_checkpoint_in_a_new_run(client: Client, cloud
     kinds = [kind for _, kind, _ in cloud.log(task_id)]
     # The checkpoint ends the first run, the second one opens another.
     assert kinds == ["message", "run", "artifact", "run", "run", "artifact", "status"]
+    wait_for("the execution to end", lambda: cloud.executions(task_id) == ["SUCCEEDED"])
+
+
+def test_a_message_to_a_working_agent_is_its_next_turn(
+    client: Client, cloud: Cloud, receiver: Receiver, meeting: Meeting
+) -> None:
+    task_id = client.start({"working": "begun"}, {"meet": meeting.url}, {"complete": "first"}, webhook=receiver.config)
+    meeting.wait_until_reached()
+
+    taken = client.send(message(script({"complete": "second"}), taskId=task_id))["task"]
+    assert (taken["status"]["state"], len(taken["history"])) == ("TASK_STATE_WORKING", 2)
+    meeting.release()
+    arrived = receiver.wait_for_end(task_id)
+
+    assert said(client.task(task_id)) == "second"
+    assert [kind for _, kind, _ in cloud.log(task_id)] == [
+        "message",
+        "run",
+        "status",
+        "message",
+        "status",
+        "run",
+        "status",
+    ]
+    assert [(arrival.number, arrival.state) for arrival in arrived] == [
+        (0, "TASK_STATE_SUBMITTED"),
+        (2, "TASK_STATE_WORKING"),
+        (4, "TASK_STATE_WORKING"),
+        (6, "TASK_STATE_COMPLETED"),
+    ]
+    wait_for("both executions to end", lambda: cloud.executions(task_id) == ["SUCCEEDED"] * 2)
+
+
+def test_a_message_that_a_working_agent_reads_is_no_turn(client: Client, cloud: Cloud, meeting: Meeting) -> None:
+    task_id = client.start({"meet": meeting.url}, {"read": True}, {"complete": "done"})
+    meeting.wait_until_reached()
+    client.send(message({"text": "the last quarter only"}, taskId=task_id))
+    meeting.release()
+
+    task = client.wait_for_end(task_id)
+
+    assert task["history"][-1]["parts"] == [{"text": "the last quarter only"}]
+    assert task["history"][-1]["role"] == "ROLE_AGENT"
     wait_for("the execution to end", lambda: cloud.executions(task_id) == ["SUCCEEDED"])
 
 

@@ -64,6 +64,11 @@ def _artifact(task: TaskContext, chunk: dict[str, Any]) -> None:
     task.artifact(content, artifact_id=chunk["id"], append=append, last_chunk=last)
 
 
+def _read(task: TaskContext, _: object) -> None:
+    """Say what the client has said since."""
+    task.working([said.text for said in task.new_messages()] or "nothing")
+
+
 def _meet(_: TaskContext, url: str) -> None:
     """Wait until this URL answers."""
     with _OPENER.open(url, timeout=LONGEST_MEETING) as answer:
@@ -87,6 +92,7 @@ def _raise(_: TaskContext, text: str) -> None:
 STEPS: dict[str, Step] = {
     "working": TaskContext.working,
     "artifact": _artifact,  # {"id", "text" or "bytes" or "parts", "append", "last"}
+    "read": _read,
     "meet": _meet,  # a URL
     "wait": _wait,  # seconds, for who can't be met
     "crash": _crash,  # how often
