@@ -80,14 +80,15 @@ def test_a_stopped_turn_is_not_started_again(launch: Fixture) -> None:
 
 
 class ScriptedSfn:
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, message: str) -> None:
         self._code = code
+        self._message = message
         self.asked: list[dict[str, Any]] = []
 
     def _answer(self, **request: Any) -> None:
         self.asked.append(request)
         if self._code:
-            raise ClientError({"Error": {"Code": self._code, "Message": ""}}, "Operation")
+            raise ClientError({"Error": {"Code": self._code, "Message": self._message}}, "Operation")
 
     start_execution = _answer
     stop_execution = _answer
@@ -96,8 +97,8 @@ class ScriptedSfn:
 ARN = "arn:aws-cn:states:cn-north-1:123456789012:stateMachine:Worker-x"
 
 
-def scripted(code: str = "") -> tuple[StepFunctionsLauncher, ScriptedSfn]:
-    client = ScriptedSfn(code)
+def scripted(code: str = "", message: str = "") -> tuple[StepFunctionsLauncher, ScriptedSfn]:
+    client = ScriptedSfn(code, message)
     return StepFunctionsLauncher(lambda: client, ARN), client  # type: ignore[arg-type, return-value]
 
 
@@ -126,6 +127,11 @@ def test_a_name_that_is_taken_is_done() -> None:
 def test_an_execution_that_is_not_there_is_stopped() -> None:
     launcher, _ = scripted("ExecutionDoesNotExist")
     launcher.stop(REF, 0, START)
+
+
+def test_an_execution_that_has_ended_is_stopped() -> None:
+    launcher, _ = scripted("ValidationException", "Execution is not running")
+    launcher.stop(REF, 3, START)
 
 
 def test_throttling_is_unavailable_and_anything_else_is_raised() -> None:

@@ -57,5 +57,5 @@ class StepFunctionsLauncher:
                 cause="the task was canceled",
             )
         except ClientError as error:
-            if code_of(error) != "ExecutionDoesNotExist":
+            if code_of(error) != "ExecutionDoesNotExist" and "not running" not in str(error):
                 raise

@@ -120,9 +120,8 @@ class Erasure:
         ended = appender.header
         try:
             self.launcher.stop(ended.ref, ended.turn, ended.opened_at)
-        except Exception:
-            # Whatever it still writes is waited for and removed.
-            logger.warning("The execution of task %s couldn't be stopped.", ended.ref.task_id, exc_info=True)
+        except Exception as error:  # whatever it still writes is waited for and removed
+            logger.warning("The execution of task %s couldn't be stopped: %s", ended.ref.task_id, error)
         return ended, True
 
 
