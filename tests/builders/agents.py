@@ -10,8 +10,9 @@ MEANWHILE: list[Callable[[], object]] = []  # a client's calls in the middle of 
 
 
 class Obedient(Agent):
-    """Words of the text, in order: ``work``, ``chunks``, ``ask``, ``complete``, ``raise``, ``crash``, ``crash-once``,
-    ``steps``, ``meanwhile``, ``read``. A follow-up of any words is obeyed in the same way.
+    """Words of the text, in order: ``work``, ``chunks``, ``ask``, ``authorize``, ``complete``, ``reject``, ``fail``,
+    ``raise``, ``crash``, ``crash-once``, ``steps``, ``meanwhile``, ``read``. A follow-up of any words is obeyed in the same
+    way.
     """
 
     async def run(self, task: TaskContext) -> Checkpoint | None:
@@ -23,6 +24,12 @@ class Obedient(Agent):
                 await task.artifact("two", artifact_id=artifact, append=True, last_chunk=True)
             elif word == "ask":
                 await task.require_input("Which one?")
+            elif word == "reject":
+                await task.reject("No.")
+            elif word == "fail":
+                await task.fail("It broke.")
+            elif word == "authorize":
+                await task.require_auth("Who are you?")
             elif word == "complete":
                 await task.complete("Done")
             elif word == "raise":

@@ -56,6 +56,18 @@ def first(words: str = "hi") -> Json:
     return {**stored(), "messageId": "m0", "parts": [{"text": words}]}
 
 
+EMPTY = {"tasks": [], "nextPageToken": "", "pageSize": 50, "totalSize": 0}
+
+
+def page(*tasks: Json, size: int = 50, total: int | None = None, token: Any = "") -> Json:
+    return {
+        "tasks": list(tasks),
+        "nextPageToken": token,
+        "pageSize": size,
+        "totalSize": len(tasks) if total is None else total,
+    }
+
+
 MADE = {"task": "task.id"}
 REPORT = {"artifactId": "report", "name": "Report", "parts": [{"text": "one "}, {"text": "two"}]}
 WEBHOOK = {"id": "c", "taskId": "{task}", "url": HOOK}
@@ -401,23 +413,29 @@ GETTING: dict[str, Case] = {
     "a task that waits for its client": case(
         Step("GetTask", {"id": "{task}"}, task("INPUT_REQUIRED", first("ask"), said=agent("Which one?"))), given="ask"
     ),
+    **{
+        f"a14 a15 {state} in send, get and list": case(
+            Step("GetTask", {"id": "{task}"}, task(state, first(word), said=agent(said))),
+            Step("ListTasks", {"status": f"TASK_STATE_{state}"}, page(task(state, first(word), said=agent(said)))),
+            Step(
+                "SendMessage",
+                {"message": {**message({"text": word}), "messageId": "m0"}, "configuration": NOW},
+                {"task": task(state, first(word), said=agent(said))},
+            ),
+            given=word,
+        )
+        for state, word, said in (
+            ("REJECTED", "reject", "No."),
+            ("FAILED", "fail", "It broke."),
+            ("AUTH_REQUIRED", "authorize", "Who are you?"),
+        )
+    },
     "e9 b1 another owner's task isn't there": case(
         Step("GetTask", {"id": "{task}"}, NOT_THERE, owner="mallory"),
         Step("GetTask", {"id": "{task}"}, NOT_THERE, tenant="elsewhere"),
         given="",
     ),
 }
-
-EMPTY = {"tasks": [], "nextPageToken": "", "pageSize": 50, "totalSize": 0}
-
-
-def page(*tasks: Json, size: int = 50, total: int | None = None, token: Any = "") -> Json:
-    return {
-        "tasks": list(tasks),
-        "nextPageToken": token,
-        "pageSize": size,
-        "totalSize": len(tasks) if total is None else total,
-    }
 
 
 def another(number: int, **members: Any) -> Step:
