@@ -11,8 +11,8 @@ MEANWHILE: list[Callable[[], object]] = []  # a client's calls in the middle of 
 
 class Obedient(Agent):
     """Words of the text, in order: ``work``, ``chunks``, ``ask``, ``authorize``, ``complete``, ``reject``, ``fail``,
-    ``raise``, ``crash``, ``crash-once``, ``steps``, ``meanwhile``, ``read``. A follow-up of any words is obeyed in the same
-    way.
+    ``raise``, ``crash``, ``crash-once``, ``steps``, ``meanwhile``, ``read``. A follow-up of any words is obeyed
+    in the same way.
     """
 
     async def run(self, task: TaskContext) -> Checkpoint | None:
