@@ -61,9 +61,9 @@ class Entry:
 
     ``body`` is JSON text. For ``status`` and ``artifact`` it is exactly what goes on the wire, a StreamResponse
     (``{"statusUpdate":…}``, ``{"artifactUpdate":…}``). For ``message`` it is
-    ``{"message":…,"metadata":…,"acceptedOutputModes":[…]}``, the last two only when the request had them. For ``run``
-    it is ``{}``, or ``{"checkpoint":…}`` where a run ended with one; ``"read":n`` beside it says up to which message entry
-    the turn's agent had read what came since.
+    ``{"message":…,"metadata":…,"acceptedOutputModes":[…],"extensions":[…]}``, the last three only when the request had
+    them. For ``run`` it is ``{}``, or ``{"checkpoint":…}`` where a run ended with one; ``"read":n`` beside it says up to
+    which message entry the turn's agent had read what came since.
     """
 
     number: int
@@ -71,7 +71,7 @@ class Entry:
     body: str
     at: int
     writer: str  # unique to this entry: an entry found with it was written by whoever made it
-    turn: int  # that it belongs to, named by the number of its message entry; of a message that waits: the one that runs
+    turn: int  # number of the turn's message; of a message that waits: the turn that was going on when it came
     run: int = -1  # number of the run entry it belongs to; -1 outside a run
     state: TaskState | None = None  # of a status entry
     traceparent: str = ""

@@ -28,8 +28,8 @@ class FollowUps:
 
     A task that waits goes on: message entry, WORKING, the header with its new turn, and what the message is recognised
     by. While a turn is open, the message is an entry of that turn which starts nothing: the agent may read it, and the
-    ending of a turn whose agent hasn't opens the message's own turn. Between the message and the ending the log decides,
-    for both want the next number.
+    ending of a turn whose agent hasn't opens the message's own turn. Between the message and the ending the log
+    decides, for both want the next number.
     """
 
     log: TaskLog
