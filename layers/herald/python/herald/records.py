@@ -62,8 +62,8 @@ class Entry:
     ``body`` is JSON text. For ``status`` and ``artifact`` it is exactly what goes on the wire, a StreamResponse
     (``{"statusUpdate":…}``, ``{"artifactUpdate":…}``). For ``message`` it is
     ``{"message":…,"metadata":…,"acceptedOutputModes":[…],"extensions":[…]}``, the last three only when the request had
-    them. For ``run`` it is ``{}``, or ``{"checkpoint":…}`` where a run ended with one; ``"read":n`` beside it says up to
-    which message entry the turn's agent had read what came since.
+    them. For ``run`` it is ``{}``, or ``{"checkpoint":…}`` where a run ended with one; ``"read":n`` beside it says up
+    to which message entry the turn's agent had read what came since.
     """
 
     number: int
