@@ -32,6 +32,16 @@ def test_the_card_names_both_bindings_at_the_address_that_answers(addresses: Map
     assert addresses["jwksUrl"] in str(card["capabilities"]["extensions"])
 
 
+def test_the_openapi_document_is_there_for_everybody_and_says_how_to_come_in(addresses: Mapping[str, str]) -> None:
+    answer, document = get(addresses["baseUrl"] + "/openapi.json")
+    _, card = get(addresses["cardUrl"])
+
+    assert answer.status_code == 200
+    assert document["servers"] == [{"url": addresses["baseUrl"]}]
+    assert set(document["components"]["securitySchemes"]) == set(card["securitySchemes"])
+    assert document["security"] == [{"jwt": card["securityRequirements"][0]["schemes"]["jwt"].get("list", [])}]
+
+
 def test_the_published_keys_of_notifications_are_ed25519_and_a_tenant_s_are_others(
     addresses: Mapping[str, str],
 ) -> None:
