@@ -253,7 +253,7 @@ class FakeWebhooks(_Stored):
             changed = differing(before, after)
             if stored is None:
                 return False
-            for name in ("key", "cursor", "snapshot_due", *(["state"] if "state" in changed else [])):
+            for name in ("key", "cursor", "snapshot_due", *(["state", "failures"] if "state" in changed else [])):
                 if getattr(stored, name) != getattr(before, name):
                     return False
             written = replace(stored, **changed)  # type: ignore[arg-type]

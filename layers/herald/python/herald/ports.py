@@ -90,8 +90,8 @@ class Webhooks(Protocol):
     def update(self, before: Webhook, after: Webhook) -> bool:
         """Write what differs, in one conditional update; False if the webhook is gone, replaced or moved on.
 
-        Conditions: stored ``key`` and ``cursor`` and ``snapshot_due`` equal ``before``'s; ``state`` too where it
-        differs between the two. Fields that are equal in both aren't written, so a concurrent change of them stands.
+        Conditions: stored ``key`` and ``cursor`` and ``snapshot_due`` equal ``before``'s; ``state`` and ``failures`` too
+        where the state differs between the two. Fields that are equal in both aren't written, so a concurrent change of them stands.
         """
 
     def record(self, webhook: Webhook, attempt: Attempt) -> None:

@@ -191,12 +191,12 @@ class Webhook:
     url: str = field(repr=False)  # its query may hold a secret
     sealed: str = field(repr=False)  # token and authentication, sealed; "" when the client gave neither
     cursor: int
-    snapshot: int  # number that the first notification folds up to
+    snapshot: int  # number that its snapshot folds up to: the first notification, or the one that a skip put in between
     snapshot_due: bool
     created_at: int
     expires_second: int
     state: WebhookState = WebhookState.ACTIVE
-    reason: str = ""  # why it is disabled
+    reason: str = ""  # why it is disabled or paused
     failures: int = 0  # in a row
     attempt: int = 0  # of the notification in flight; counts on over redeliveries
     next_attempt_at: int = 0
@@ -205,6 +205,13 @@ class Webhook:
     first_success_at: int = 0
     last_success_at: int = 0
     wire: str = "1.0"
+    mark: str = ""  # in the webhook-id of a snapshot that a skip put in between; "" for the first notification
+    began: int = -1  # number of the first notification, once a skip has put another snapshot in between
+
+    @property
+    def beginning(self) -> int:
+        """Number of its first notification, the snapshot that it was made with."""
+        return self.snapshot if self.began < 0 else self.began
 
     @property
     def doorbell(self) -> Doorbell:

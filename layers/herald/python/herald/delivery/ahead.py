@@ -60,4 +60,4 @@ class Ahead:
         entries = self._log.read(self._ref, limit=size)
         if len(entries) < size:
             raise Unavailable(f"entries of task {self._ref.task_id} that a snapshot needs can't be seen")
-        return message.of_snapshot(self._ref, entries)
+        return message.of_snapshot(self._ref, entries, webhook.mark)

@@ -52,7 +52,7 @@ class Sender:
         return self._outcome(answer, [secrets.credentials, secrets.token, webhook.url.partition("?")[2]])
 
     def _headers(self, webhook: Webhook, notification: Notification, secrets: Secrets) -> dict[str, str]:
-        message_id = message.message_id(webhook.key, notification.number)
+        message_id = message.message_id(webhook.key, notification.number, notification.mark)
         second = self.clock.now() // 1000
         signatures = self.signer.sign(webhook.ref.tenant, message_id, second, notification.body)
         headers = {"Content-Type": MEDIA_TYPE, "A2A-Version": webhook.wire}

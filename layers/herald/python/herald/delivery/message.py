@@ -27,6 +27,7 @@ class Notification:
     at: int  # when the entry was stored
     ends_task: bool
     traceparent: str = ""
+    mark: str = ""  # of a snapshot that a skip put in between
 
 
 def is_sent(entry: Entry) -> bool:
@@ -43,8 +44,8 @@ def of_entry(entry: Entry) -> Notification:
     )
 
 
-def of_snapshot(ref: TaskRef, entries: Sequence[Entry]) -> Notification:
-    """The first notification of a webhook: the Task as entries ``0 … len(entries) - 1`` make it."""
+def of_snapshot(ref: TaskRef, entries: Sequence[Entry], mark: str = "") -> Notification:
+    """A webhook's snapshot: the Task as entries ``0 … len(entries) - 1`` make it."""
     task = fold(ref, entries)
     body = codec.dumps({"task": task}).encode()
     if len(body) > MAX_BODY and task.pop("history", None):
@@ -56,9 +57,13 @@ def of_snapshot(ref: TaskRef, entries: Sequence[Entry]) -> Notification:
         last.at,
         ends_task=any(entry.ends_task for entry in entries),
         traceparent=last.traceparent,
+        mark=mark,
     )
 
 
-def message_id(key: str, number: int) -> str:
-    """The ``webhook-id`` of a notification: equal on every attempt, different for every webhook."""
-    return f"msg_{key}_{number:012d}"
+def message_id(key: str, number: int, mark: str = "") -> str:
+    """The ``webhook-id`` of a notification: equal on every attempt, different for every webhook.
+
+    A mark tells the snapshot of a skip from the update that has the same number, and from every other skip's.
+    """
+    return f"msg_{key}_{mark}_{number:012d}" if mark else f"msg_{key}_{number:012d}"

@@ -30,6 +30,7 @@ DELIVERED = "delivered"
 DELAYS = (5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000, 36_000, 36_000)
 JITTER = 0.2  # a delay is multiplied by 0.8 to 1.2
 MAX_ATTEMPTS = len(DELAYS) + 1
+LONGEST_HIDE = 600  # seconds; a longer wait is left to the due index
 
 BLOCKED_DELAYS = (60, 300)  # after a refusal by the SSRF guard: three attempts within 10 minutes
 MAX_BLOCKED = len(BLOCKED_DELAYS) + 1

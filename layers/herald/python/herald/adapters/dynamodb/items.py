@@ -224,6 +224,8 @@ CHANGING: dict[str, Stored] = {
     "sealed": Stored("sealed", "S", ""),
     "snapshot": Stored("snapshotNumber", "N"),
     "wire": Stored("wire", "S"),
+    "mark": Stored("mark", "S", ""),
+    "began": Stored("began", "N", -1),
 }
 FIXED = ("ref", "config_id", "key", "created_at", "expires_second")
 

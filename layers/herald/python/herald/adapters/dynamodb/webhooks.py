@@ -70,6 +70,12 @@ class DynamoWebhooks:
         if "state" in differing:
             conditions.append("#state = :state")
             values[":state"] = {"S": before.state.value}
+            names["#failures"] = "failures"
+            if before.failures:
+                conditions.append("#failures = :failures")
+                values[":failures"] = {"N": str(before.failures)}
+            else:
+                conditions.append("attribute_not_exists(#failures)")
         # Where nothing is to be written, the conditions are to be checked all the same.
         update, new_names, new_values = items.webhook_update(after, differing or ["cursor"])
         return write(
