@@ -41,6 +41,9 @@ test: environments ## every check and every test
 conformance: environments ## the official A2A conformance kit against a stack of its own: TCK=path of a checkout
 	@PYTHONPATH=tests:layers/herald/python $(PYTHON) -m conformance
 
+bench-lists: environments ## what a page of a list costs, with 10, 1,000 and 100,000 tasks
+	@$(PYTHON) -m bench.lists
+
 bench-quick: environments ## what a request, a notification and a cold import cost, beside their marks
 	@$(PYTHON) -m bench.quick
 
@@ -59,4 +62,4 @@ python:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
 
-.PHONY: help demo up token down logs invoke erase test conformance bench-quick lock clean environments python
+.PHONY: help demo up token down logs invoke erase test conformance bench-lists bench-quick lock clean environments python
