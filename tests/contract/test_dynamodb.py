@@ -122,6 +122,7 @@ def test_a_created_task_lies_in_the_table_as_written_down(dynamo: Store, aws: Aw
         "ownerKey": {"S": "acme#alice#0"},
         "contextKey": {"S": "acme#alice#c%201"},
         "listKey": {"S": "2026-01-01T00:00:00.000Z#mfrggzdfmztwq2lknnwg23tpoa"},
+        "openKey": {"S": "75h4gusulvl3fhhnkckskjyln4"},
         "sendHash": {"S": "5e" * 32},
         "dueShard": {"S": "03"},
         "dueAt": {"N": "1767225660000"},
