@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import base64
 import re
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
 
 import pytest
+from botocore.exceptions import ClientError
 
 from fakes.clock import FakeClock
 from fakes.world import FakeSealer
 from herald.adapters.aws import AwsClients
 from herald.adapters.secrets import SecretsSealer, SecretVersions
-from herald.ports import Sealer
+from herald.ports import Sealer, Unopenable
 
 TEXT = "the-sealing-secret-of-this-test"
 
@@ -104,17 +109,115 @@ def test_the_current_version_is_looked_at_again_after_five_minutes(
     assert versions.current().text == "another"
 
 
-def test_around_a_rotation_all_stages_are_listed_once(
+def test_a_version_that_waits_is_published_and_does_not_sign(
     aws: AwsClients, secret_id: str, versions: SecretVersions, clock: FakeClock
 ) -> None:
-    assert [version.text for version in versions.all()] == [TEXT]
+    assert [version.text for version in versions.published()] == [TEXT]
     aws.secretsmanager.put_secret_value(SecretId=secret_id, SecretString="next", VersionStages=["AWSPENDING"])
     clock.advance(300)
-    assert [version.text for version in versions.all()] == [TEXT, "next"]
-    pending = versions.stage("AWSPENDING")
-    assert pending is not None
-    assert pending.text == "next"
-    assert versions.by_id(pending.version_id) == pending
+    assert [version.text for version in versions.published()] == [TEXT, "next"]
+    assert [version.text for version in versions.signing()] == [TEXT]
+
+
+def test_a_new_version_is_published_at_once_and_signs_an_hour_after_it_was_made(
+    aws: AwsClients, secret_id: str, versions: SecretVersions, clock: FakeClock
+) -> None:
+    aws.secretsmanager.put_secret_value(SecretId=secret_id, SecretString="another")
+    made = aws.secretsmanager.get_secret_value(SecretId=secret_id)["CreatedDate"]
+    hour = 3_600_000
+    seen = []
+    for age in (0, hour - 1, hour, 25 * hour - 1, 25 * hour, 26 * hour - 1, 26 * hour):
+        clock.set(round(made.timestamp() * 1000) + age)
+        seen.append([[one.text for one in found] for found in (versions.signing(), versions.published())])
+
+    assert seen == [
+        [[TEXT], [TEXT, "another"]],
+        [[TEXT], [TEXT, "another"]],
+        [["another", TEXT], ["another", TEXT]],
+        [["another", TEXT], ["another", TEXT]],
+        [["another"], ["another", TEXT]],
+        [["another"], ["another", TEXT]],
+        [["another"], ["another"]],
+    ]
+
+
+def test_a_sealer_asks_for_the_current_version_every_five_minutes_and_for_nothing_else(
+    aws: AwsClients, versions: SecretVersions, clock: FakeClock
+) -> None:
+    sealer = SecretsSealer(versions)
+    with mock.patch.object(aws.secretsmanager, "get_secret_value", wraps=aws.secretsmanager.get_secret_value) as asked:
+        for _ in range(3):
+            sealed = sealer.seal("secret", "place")
+            assert sealer.renewed(sealed, "place") == sealed
+            assert sealer.open(sealed, "place") == "secret"
+        clock.advance(300)
+        sealer.renewed(sealed, "place")
+
+    assert asked.call_count == 2
+
+
+def test_what_an_older_version_sealed_is_renewed_and_needs_that_version_no_more(
+    aws: AwsClients, secret_id: str, versions: SecretVersions, clock: FakeClock
+) -> None:
+    old = SecretsSealer(versions).seal("secret", "place")
+    _rotate(aws, secret_id)
+    clock.advance(300)
+
+    sealer = SecretsSealer(versions)
+    new = sealer.renewed(old, "place")
+
+    assert new.split(".")[1] == "b" * 32
+    assert sealer.renewed(new, "place") == new
+    without = SecretsSealer(SecretVersions(lambda: aws.secretsmanager, secret_id, clock))
+    with _gone(aws, old.split(".")[1]):
+        assert without.open(new, "place") == "secret"
+        for attempt in (without.open, without.renewed):
+            with pytest.raises(Unopenable, match="of the sealing secret is gone"):
+                attempt(old, "place")
+
+
+def test_a_sealer_that_is_behind_does_not_take_a_newer_versions_text_back(
+    aws: AwsClients, secret_id: str, versions: SecretVersions, clock: FakeClock
+) -> None:
+    behind = SecretsSealer(versions)
+    behind.seal("", "place")  # now it knows the first version for five minutes
+    _rotate(aws, secret_id)
+    new = SecretsSealer(SecretVersions(lambda: aws.secretsmanager, secret_id, clock)).seal("secret", "place")
+
+    assert behind.renewed(new, "place") == new
+    assert behind.open(new, "place") == "secret"
+
+
+def test_a_secret_that_is_gone_as_a_whole_is_a_fault_of_ours_and_no_texts(
+    aws: AwsClients, secret_id: str, versions: SecretVersions, clock: FakeClock
+) -> None:
+    sealed = SecretsSealer(versions).seal("secret", "place")
+    nothing = SecretsSealer(
+        SecretVersions(lambda: aws.secretsmanager, secret_id.replace("sealing", "none"), FakeClock())
+    )
+    with pytest.raises(LookupError, match="no current version"):
+        nothing.open(sealed, "place")
+
+
+def _rotate(aws: AwsClients, secret_id: str) -> None:
+    """Put a second version, made a minute later than any before it: moto counts in seconds."""
+    later = time.time() + 60
+    with mock.patch("moto.secretsmanager.models.time.time", return_value=later):
+        aws.secretsmanager.put_secret_value(SecretId=secret_id, SecretString="another", ClientRequestToken="b" * 32)
+
+
+@contextmanager
+def _gone(aws: AwsClients, version_id: str) -> Iterator[None]:
+    """As if Secrets Manager had deleted a version that has no stage any more."""
+    plain = aws.secretsmanager.get_secret_value
+
+    def get_secret_value(**which: str) -> Any:
+        if which.get("VersionId") == version_id:
+            raise ClientError({"Error": {"Code": "ResourceNotFoundException", "Message": ""}}, "GetSecretValue")
+        return plain(**which)  # type: ignore[arg-type]
+
+    with mock.patch.object(aws.secretsmanager, "get_secret_value", get_secret_value):
+        yield
 
 
 def test_a_secret_without_versions_says_so(aws: AwsClients, clock: FakeClock) -> None:

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from herald.delivery.signing import Stage
+from fakes.clock import START, FakeClock
+from herald.delivery.rotation import Staged
 
 
 @dataclass(frozen=True)
 class FakeVersion:
+    """A version of a secret; it is old unless a test says otherwise."""
+
     version_id: str = "v-1"
     text: str = field(default="the signing secret", repr=False)
+    created_at: int = 0
 
 
 class FakeVersions:
-    """``herald.delivery.signing.Versions``: one current version, unless a test says otherwise."""
+    """``herald.delivery.signing.Versions``: one current version, unless a test says otherwise.
+
+    Without a clock it is START for ever.
+    """
 
     def __init__(
         self,
@@ -23,16 +30,18 @@ class FakeVersions:
         *,
         pending: FakeVersion | None = None,
         previous: FakeVersion | None = None,
+        clock: FakeClock | None = None,
     ) -> None:
-        self._stages = {"AWSCURRENT": current, "AWSPENDING": pending, "AWSPREVIOUS": previous}
+        self._staged = None if current is None else Staged(current, previous, pending)
+        self._clock = clock or FakeClock(START)
 
-    def current(self) -> FakeVersion:
-        if (found := self._stages["AWSCURRENT"]) is None:
+    def signing(self) -> Sequence[FakeVersion]:
+        return self._stages().signing(self._clock.now())
+
+    def published(self) -> Sequence[FakeVersion]:
+        return self._stages().published(self._clock.now())
+
+    def _stages(self) -> Staged[FakeVersion]:
+        if self._staged is None:
             raise LookupError("the secret has no current version")
-        return found
-
-    def stage(self, stage: Stage) -> FakeVersion | None:
-        return self._stages[stage]
-
-    def all(self) -> Sequence[FakeVersion]:
-        return [version for version in self._stages.values() if version is not None]
+        return self._staged

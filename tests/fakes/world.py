@@ -7,10 +7,14 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.hashes import SHA256
 
 from fakes.clock import FakeClock
 from fakes.faults import Faults
-from herald.ports import Answer, Ring, TransportFailure
+from herald.ports import Answer, Ring, TransportFailure, Unopenable
 from herald.records import Doorbell, TaskRef
 
 DEDUP_MS = 5 * 60_000
@@ -25,6 +29,7 @@ class Queued:
     receipt: str
     visible_at: int = 0
     receives: int = 0
+    rung_at: int = 0
 
 
 class FakeDoorbells(Faults):
@@ -65,7 +70,7 @@ class FakeDoorbells(Faults):
                 if self._double:
                     self._double -= 1
                     copies = 2
-                self.queue += [Queued(ring.doorbell, ring.dedup, "") for _ in range(copies)]
+                self.queue += [Queued(ring.doorbell, ring.dedup, "", rung_at=now) for _ in range(copies)]
 
     def hide(self, receipt: str, seconds: int) -> None:
         with self._call("hide"):
@@ -209,18 +214,68 @@ def fake_signature(tenant: str, message_id: str, second: int, body: bytes) -> st
 
 
 class FakeSealer(Faults):
-    """Readable by anyone, but bound to its place like the real one."""
+    """Readable by anyone, but bound to its place like the real one. ``version`` seals; those in ``gone`` open none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.version = 1
+        self.gone: set[int] = set()
 
     def seal(self, plain: str, place: str) -> str:
         with self._call("seal"):
-            return "fake." + base64.urlsafe_b64encode(json.dumps([place, plain]).encode()).decode().rstrip("=")
+            text = json.dumps([place, plain, self.version])
+            return "fake." + base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     def open(self, sealed: str, place: str) -> str:
         with self._call("open"):
-            try:
-                sealed_at, plain = json.loads(base64.urlsafe_b64decode(sealed.removeprefix("fake.") + "=="))
-            except (ValueError, TypeError) as error:
-                raise ValueError("this isn't a sealed text") from error
-            if sealed_at != place:
-                raise ValueError("this text was sealed for another place")
-            return str(plain)
+            return self._read(sealed, place)[0]
+
+    def renewed(self, sealed: str, place: str) -> str:
+        with self._call("renewed"):
+            plain, version = self._read(sealed, place)
+            return sealed if version >= self.version else self.seal(plain, place)
+
+    def sealed_by(self, sealed: str) -> int:
+        """The version that sealed a text."""
+        return int(json.loads(base64.urlsafe_b64decode(sealed.removeprefix("fake.") + "=="))[2])
+
+    def _read(self, sealed: str, place: str) -> tuple[str, int]:
+        try:
+            sealed_at, plain, version = json.loads(base64.urlsafe_b64decode(sealed.removeprefix("fake.") + "=="))
+        except (ValueError, TypeError) as error:
+            raise ValueError("this isn't a sealed text") from error
+        if version in self.gone:
+            raise Unopenable(f"version {version} of the sealing secret is gone")
+        if sealed_at != place:
+            raise Unopenable("this text was sealed for another place")
+        return str(plain), int(version)
+
+
+class FakeTokenKey(Faults):
+    """TokenSigner and TokenKey with a key of its own, made once for all tests: RSA takes its time."""
+
+    def __init__(self, kid: str = "token-key") -> None:
+        super().__init__()
+        self._kid = kid
+
+    @property
+    def kid(self) -> str:
+        return self._kid
+
+    def sign(self, content: bytes) -> bytes:
+        with self._call("sign"):
+            return _rsa_key().sign(content, padding.PKCS1v15(), SHA256())
+
+    def jwk(self) -> dict[str, str]:
+        with self._call("jwk"):
+            public = _rsa_key().public_key().public_numbers()
+            n, e = (
+                base64.urlsafe_b64encode(number.to_bytes((number.bit_length() + 7) // 8, "big")).rstrip(b"=").decode()
+                for number in (public.n, public.e)
+            )
+            return {"kid": self._kid, "use": "sig", "kty": "RSA", "alg": "RS256", "n": n, "e": e}
+
+
+@cache
+def _rsa_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65_537, key_size=2_048)

@@ -50,6 +50,7 @@ def test_the_defaults_of_the_api() -> None:
         "webhook_allow": "",
         "webhook_timeout": 15.0,
         "public_url": "",
+        "webhook_tokens": "off",
         "auth_mode": "jwt",
         "idempotent_send": "message",
         "blocking_seconds": 25.0,

@@ -20,6 +20,7 @@ from builders.records import KEY, a_ref, status_entry
 from fakes.secret_versions import FakeVersion, FakeVersions
 from fakes.world import answer
 from herald.client_secrets import Secrets
+from herald.delivery.published_keys import PublishedKeys
 from herald.delivery.signing import SigningKeys
 from herald.delivery.url_policy import UrlRefused, parse
 from herald.entrypoints import publish_keys, ring_webhooks, send_webhooks
@@ -136,12 +137,12 @@ def test_no_variable_makes_ring_webhooks_write_its_event(output: Output, monkeyp
 
 def test_publish_keys_writes_no_secret(output: Output) -> None:
     class Failing(FakeVersions):
-        def all(self) -> NoReturn:
+        def published(self) -> NoReturn:
             raise Unavailable("GetSecretValue: Throttled")
 
     event = rest_event("GET", "/.well-known/jwks.json")
     answers = [
-        publish_keys.handler_for(SigningKeys(versions))(event, LambdaContext())  # type: ignore[arg-type]
+        publish_keys.handler_for(PublishedKeys(SigningKeys(versions)))(event, LambdaContext())  # type: ignore[arg-type]
         for versions in (FakeVersions(SECRET), Failing())
     ]
 

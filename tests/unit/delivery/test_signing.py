@@ -10,6 +10,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from standardwebhooks import Webhook as StandardWebhook
 
+from fakes.clock import START, FakeClock
 from fakes.secret_versions import FakeVersion, FakeVersions
 from herald.client_secrets import hmac_key
 from herald.delivery.signing import PublicKey, SigningKeys, sign_v1
@@ -18,7 +19,7 @@ BODY = '{"task":{"id":"é"}}'.encode()
 
 
 OLD = FakeVersion("v-1", "old secret")
-NEW = FakeVersion("v-2", "new secret")
+NEW = FakeVersion("v-2", "new secret", START)
 NEXT = FakeVersion("v-3", "next secret")
 
 
@@ -66,11 +67,11 @@ def test_a_derived_key_stays_the_same_over_releases() -> None:
 
 
 def test_around_a_rotation_the_newest_key_signs_first_and_the_previous_one_too() -> None:
-    keys = SigningKeys(FakeVersions(NEW, pending=NEXT, previous=OLD))
+    keys = SigningKeys(FakeVersions(NEW, pending=NEXT, previous=OLD, clock=FakeClock(START + 3_600_000)))
 
     first, second = keys.sign("acme", "id", 1, BODY)
 
-    current, pending, previous = keys.public("acme")
+    current, previous, pending = keys.public("acme")
     assert checks(first, current, b"id.1." + BODY)
     assert checks(second, previous, b"id.1." + BODY)
     assert not checks(first, pending, b"id.1." + BODY)

@@ -5,35 +5,46 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
+import jwt
 import pytest
 
 from builders.events import LambdaContext, rest_event
 from fakes.card_key import FakeCardKey
+from fakes.clock import START
 from fakes.secret_versions import FakeVersion, FakeVersions
+from fakes.world import FakeTokenKey
 from herald.bindings.cors import Cors
 from herald.delivery.published_keys import PublishedKeys
 from herald.delivery.signing import SigningKeys
 from herald.entrypoints.publish_keys import handler_for
-from herald.ports import CardKey, Unavailable
+from herald.ports import CardKey, TokenKey, Unavailable
 from herald.webhooks import keys_from_jwks
 
 
 class Unreadable(FakeVersions):
-    def all(self) -> NoReturn:
+    def published(self) -> NoReturn:
         raise Unavailable("GetSecretValue: s3cret")
 
 
 def get(
-    *ids: str, tenant: str | None = None, method: str = "GET", card: CardKey | None = None, **headers: str
+    *ids: str,
+    tenant: str | None = None,
+    method: str = "GET",
+    card: CardKey | None = None,
+    tokens: TokenKey | None = None,
+    **headers: str,
 ) -> dict[str, Any]:
     """The answer while the secret has these versions: current, pending, previous; with none it can't be read."""
     path = "/.well-known/jwks.json" if tenant is None else f"/{tenant}/.well-known/jwks.json"
     event = rest_event(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     event["pathParameters"] = None if tenant is None else {"tenant": tenant}
     stages = zip(("current", "pending", "previous"), ids, strict=False)
-    versions = FakeVersions(**{stage: FakeVersion(found, f"secret of {found}") for stage, found in stages})
+    made = {"current": START}  # a moment ago
+    versions = FakeVersions(
+        **{stage: FakeVersion(found, f"secret of {found}", made.get(stage, 0)) for stage, found in stages}
+    )
     keys = SigningKeys(versions if ids else Unreadable())
-    answer: dict[str, Any] = handler_for(PublishedKeys(keys, card))(event, LambdaContext())  # type: ignore[arg-type]
+    answer: dict[str, Any] = handler_for(PublishedKeys(keys, card, tokens))(event, LambdaContext())  # type: ignore[arg-type]
     return answer
 
 
@@ -67,8 +78,9 @@ def test_the_keys_are_okp_ed25519_for_signatures_with_the_standard_webhooks_form
 
 
 def test_current_pending_and_previous_keys_are_there_as_they_exist() -> None:
-    assert len(keys(get("v2", "v3", "v1"))) == 3
-    assert keys(get("v2", "v3", "v1"))[0] == keys(get("v2"))[0]
+    signing, newest, pending = keys(get("v2", "v3", "v1"))
+
+    assert [signing, newest, pending] == [keys(get(version))[0] for version in ("v1", "v2", "v3")]
 
 
 def test_each_tenant_has_keys_of_its_own_and_any_name_has_some() -> None:
@@ -130,6 +142,36 @@ def test_the_cards_key_is_beside_the_notifications_keys() -> None:
 
 def test_a_tenants_set_holds_no_card_key() -> None:
     assert [key["kty"] for key in keys(get("v1", tenant="acme", card=FakeCardKey()))] == ["OKP"]
+
+
+def test_every_set_holds_the_key_of_tokens_and_its_jwt_libraries_find_it() -> None:
+    for tenant in (None, "acme"):
+        answer = get("v1", tenant=tenant, tokens=FakeTokenKey(), card=FakeCardKey())
+
+        kinds = [key["kty"] for key in keys(answer)]
+        assert kinds == (["OKP", "RSA", "EC"] if tenant is None else ["OKP", "RSA"])
+        token = keys(answer)[1]
+        assert {name: token[name] for name in ("kid", "use", "alg", "e")} == {
+            "kid": "token-key",
+            "use": "sig",
+            "alg": "RS256",
+            "e": "AQAB",
+        }
+        assert jwt.PyJWKSet.from_json(answer["body"])["token-key"].algorithm_name == "RS256"
+
+
+def test_a_token_key_that_is_gone_takes_no_other_key_along() -> None:
+    gone = FakeTokenKey()
+    gone.fail_next("jwk", LookupError("disabled"))
+
+    assert [key["kty"] for key in keys(get("v1", tokens=gone, card=FakeCardKey()))] == ["OKP", "EC"]
+
+
+def test_a_token_key_that_does_not_answer_is_not_left_out_of_what_caches_keep() -> None:
+    silent = FakeTokenKey()
+    silent.fail_next("jwk", Unavailable("GetPublicKey"))
+
+    assert get("v1", tokens=silent)["statusCode"] == 503
 
 
 def test_a_card_key_that_is_gone_takes_no_other_key_along() -> None:

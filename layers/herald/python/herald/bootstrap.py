@@ -19,6 +19,7 @@ from herald.ports import (
     DueIndex,
     Ids,
     Remains,
+    Resolver,
     Sealer,
     TaskIndex,
     TaskLog,
@@ -35,11 +36,12 @@ from herald.settings import (
     SendWebhooksSettings,
     StartWorkerSettings,
     SweepSettings,
+    base_url,
 )
 
 if TYPE_CHECKING:
     from herald.adapters.aws import AwsClients
-    from herald.adapters.kms import KmsCardKey
+    from herald.adapters.kms import KmsCardKey, KmsTokenKey
     from herald.adapters.secrets import SecretVersions
     from herald.authorization.verifier import Verifier
     from herald.delivery.cursor import Delivery, Watch
@@ -128,6 +130,14 @@ class Platform:
 
         return StepFunctionsLauncher(lambda: self.aws.stepfunctions, state_machine_arn)
 
+    def resolver(self) -> Resolver:
+        """Names of webhooks' hosts. The table's own address is the witness that DNS answers at all."""
+        from urllib.parse import urlsplit
+
+        from herald.adapters.dns import SystemResolver
+
+        return SystemResolver(witness=lambda: urlsplit(self.aws.dynamodb.meta.endpoint_url).hostname)
+
     def secret(self, secret_id: str) -> SecretVersions:
         from herald.adapters.secrets import SecretVersions
 
@@ -138,6 +148,12 @@ class Platform:
         from herald.adapters.kms import KmsCardKey
 
         return KmsCardKey(lambda: self.aws.kms, arn) if arn else None
+
+    def token_key(self, arn: str) -> KmsTokenKey | None:
+        """The key that signs tokens for receivers; None when there is none."""
+        from herald.adapters.kms import KmsTokenKey
+
+        return KmsTokenKey(lambda: self.aws.kms, arn) if arn else None
 
     def sealer(self, secret_id: str) -> Sealer:
         from herald.adapters.secrets import SecretsSealer
@@ -159,7 +175,6 @@ def api(
         input_modes: what the Agent Card says.
         extended_card: makes the extended card; None when there is none.
     """
-    from herald.adapters.dns import SystemResolver
     from herald.delivery.url_policy import AllowList, UrlPolicy
     from herald.operations import direct_reply
     from herald.operations.call import Limits
@@ -175,7 +190,7 @@ def api(
         clock=platform.clock,
         ids=platform.ids,
         usage=platform.usage(settings.table, settings.owner_shards),
-        check_url=UrlPolicy(SystemResolver(), AllowList.parse(settings.webhook_allow)).objection,
+        check_url=UrlPolicy(platform.resolver(), AllowList.parse(settings.webhook_allow)).objection,
         reply=direct_reply.load(),
         extended_card=extended_card,
     )
@@ -243,21 +258,25 @@ def ring_webhooks(platform: Platform) -> Ringer:
 
 def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
     """What the function ``send_webhooks`` runs."""
-    from herald.adapters.dns import SystemResolver
     from herald.adapters.http import PinnedTransport
     from herald.delivery.attempt import Sender
     from herald.delivery.cursor import Delivery
     from herald.delivery.signing import SigningKeys
+    from herald.delivery.token import BearerTokens
     from herald.delivery.url_policy import AllowList, UrlPolicy
 
     settings = SendWebhooksSettings.read(platform.environ)
+    key = platform.token_key(settings.webhook_token_key)
+    region = platform.environ.get("AWS_REGION", "")
+    address = base_url(settings.public_url, region, settings.api_id, settings.stage)
     sender = Sender(
-        UrlPolicy(SystemResolver(), AllowList.parse(settings.webhook_allow)),
+        UrlPolicy(platform.resolver(), AllowList.parse(settings.webhook_allow)),
         PinnedTransport(),
         SigningKeys(platform.secret(settings.signing_secret)),
         platform.sealer(settings.sealing_secret),
         platform.clock,
         settings.webhook_timeout,
+        BearerTokens(key, address) if key else None,
     )
     return Delivery(
         platform.task_log(settings.table, settings.bucket),
@@ -296,4 +315,6 @@ def publish_keys(platform: Platform) -> PublishedKeys:
 
     settings = PublishKeysSettings.read(platform.environ)
     notifications = SigningKeys(platform.secret(settings.signing_secret))
-    return PublishedKeys(notifications, platform.card_key(settings.card_key))
+    return PublishedKeys(
+        notifications, platform.card_key(settings.card_key), platform.token_key(settings.webhook_token_key)
+    )

@@ -23,6 +23,11 @@ class Secrets:
     scheme: str = ""
     credentials: str = field(default="", repr=False)
 
+    @property
+    def asks_for_token(self) -> bool:
+        """True for the scheme Bearer without credentials: the receiver wants a token of ours."""
+        return self.scheme.lower() == "bearer" and not self.credentials
+
     def __bool__(self) -> bool:
         return bool(self.token or self.scheme or self.credentials)
 
@@ -44,6 +49,17 @@ class Secrets:
             return cls()
         token, scheme, credentials = json.loads(sealer.open(webhook.sealed, webhook.place))
         return cls(token, scheme, credentials)
+
+
+def resealed(sealer: Sealer, webhook: Webhook) -> Webhook:
+    """The webhook with its secrets as the newest key seals them; as it is where they are, or where it has none.
+
+    Raises:
+        ValueError: they can't be opened, see ``Sealer``.
+    """
+    if not webhook.sealed:
+        return webhook
+    return replace(webhook, sealed=sealer.renewed(webhook.sealed, webhook.place))
 
 
 def hmac_key(token: str) -> bytes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from herald.protocol.states import TaskState
@@ -90,8 +91,9 @@ class Webhooks(Protocol):
     def update(self, before: Webhook, after: Webhook) -> bool:
         """Write what differs, in one conditional update; False if the webhook is gone, replaced or moved on.
 
-        Conditions: stored ``key`` and ``cursor`` and ``snapshot_due`` equal ``before``'s; ``state`` and ``failures`` too
-        where the state differs between the two. Fields that are equal in both aren't written, so a concurrent change of them stands.
+        Conditions: stored ``key`` and ``cursor`` and ``snapshot_due`` equal ``before``'s; ``state`` and ``failures``
+        too where the state differs between the two. Fields that are equal in both aren't written, so a concurrent
+        change of them stands.
         """
 
     def record(self, webhook: Webhook, attempt: Attempt) -> None:
@@ -268,6 +270,29 @@ class WebhookTransport(Protocol):
         """
 
 
+class News(StrEnum):
+    """What a webhook's state has become by what its receiver did, in the words of the events that tell of it."""
+
+    FAILING = "webhook.failing"  # its notifications wait for the schedule
+    DISABLED = "webhook.disabled"  # nothing more is sent until an operator resumes it
+    RECOVERED = "webhook.recovered"  # it failed, and has had everything since
+
+
+class Announcer(Protocol):
+    """Who tells an operator's own systems of a webhook's state."""
+
+    def announce(self, news: News, webhook: Webhook, outcome: str, at: int) -> None:
+        """Called once for each change of state, after it is stored.
+
+        Best effort: what it raises is logged and delivery goes on, so it should take no longer than a second or two.
+
+        Args:
+            webhook: as it stands now; ``reason`` says why it is disabled.
+            outcome: of the attempt that brought it about, see herald.delivery.retry.
+            at: ms since 1970.
+        """
+
+
 class Signer(Protocol):
     def sign(self, tenant: str, message_id: str, second: int, body: bytes) -> list[str]:
         """Standard Webhooks signatures with the tenant's own keys, newest first: ``["v1a,…"]``."""
@@ -276,13 +301,17 @@ class Signer(Protocol):
 class Sealer(Protocol):
     """Authenticated encryption, bound to where the text lies (``place``, e.g. the item's key).
 
-    What is sealed consists of letters, digits and ``-_.`` only, so that it may stand in a query string. ``open`` raises
-    ValueError for a text that was changed, sealed elsewhere, or whose key is gone.
+    What is sealed consists of letters, digits and ``-_.`` only, so that it may stand in a query string. ``open`` and
+    ``renewed`` raise Unopenable for a text that was changed, sealed elsewhere, or whose key is gone, and ValueError for
+    what was never sealed; all three raise Unavailable, and LookupError when there is no key at all.
     """
 
     def seal(self, plain: str, place: str) -> str: ...
 
     def open(self, sealed: str, place: str) -> str: ...
+
+    def renewed(self, sealed: str, place: str) -> str:
+        """The text as the newest key seals it; as it is where no newer key is known than the one that sealed it."""
 
 
 class CardSigner(Protocol):
@@ -308,6 +337,28 @@ class IssuerDocuments(Protocol):
 
     def read(self, url: str) -> bytes:
         """The document at this address. Raises Unavailable."""
+
+
+class TokenSigner(Protocol):
+    """The key that signs Bearer tokens for receivers, by its private half: RS256 (RFC 7518 section 3.3)."""
+
+    @property
+    def kid(self) -> str:
+        """The key's name in the JWKS."""
+
+    def sign(self, content: bytes) -> bytes:
+        """256 bytes. Raises Unavailable, and LookupError when the key is gone or disabled."""
+
+
+class TokenKey(Protocol):
+    """The key that signs Bearer tokens for receivers, by its public half."""
+
+    def jwk(self) -> Mapping[str, str]:
+        """As a JSON Web Key with its ``kid``. Raises Unavailable, and LookupError when the key is gone or disabled."""
+
+
+class Unopenable(ValueError):
+    """A sealed text that nothing opens any more: changed, or its key is gone. Operators are shown what it says."""
 
 
 class Unavailable(Exception):

@@ -46,6 +46,19 @@ class Settings(BaseModel):
         return f"{variable(name)} {state}; it should hold {cls.model_fields[name].description}"
 
 
+def base_url(template: str, region: str, api_id: str, stage: str) -> str:
+    """The public base address of the API, without a slash at its end.
+
+    Args:
+        template: as set by the operator; may hold {apiId}, {stage} and {region}. "" is the API's own address.
+    """
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    text = template or f"https://{{apiId}}.execute-api.{{region}}.{suffix}/{{stage}}"
+    for name, value in (("apiId", api_id), ("stage", stage), ("region", region)):
+        text = text.replace(f"{{{name}}}", value)
+    return text.rstrip("/")
+
+
 def variable(name: str) -> str:
     """The variable of a field: ``HERALD_QUEUE_URL`` for ``queue_url``."""
     return f"HERALD_{name.upper()}"
@@ -82,6 +95,22 @@ class _Signing(Settings):
     signing_secret: Arn = Field(description="the ARN of the signing secret")
 
 
+class _Tokens(Settings):
+    webhook_token_key: str = Field(
+        default="",
+        pattern=r"^(arn:[^:]+:kms:\S+)?$",
+        description="the ARN of the KMS key that signs Bearer tokens for receivers, or nothing for no such tokens",
+    )
+
+
+class _Public(Settings):
+    public_url: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        description="the public base URL (it may hold {apiId}, {stage}, {region}), or nothing for API Gateway's",
+    )
+
+
 class _Turn(Settings):
     turn_seconds: int = Field(default=3600, ge=1, description="how long a turn may take, whole seconds (1 or more)")
 
@@ -102,13 +131,11 @@ class _Cors(Settings):
     )
 
 
-class ApiSettings(_Log, _StateMachine, _Receivers, _Card, _Cors):
+class ApiSettings(_Log, _StateMachine, _Receivers, _Card, _Cors, _Public):
     """Of the function ``api``."""
 
-    public_url: str = Field(
-        default="",
-        pattern=r"^(https?://\S+)?$",
-        description="the public base URL (it may hold {apiId}, {stage}, {region}), or nothing for API Gateway's",
+    webhook_tokens: Literal["on", "off"] = Field(
+        default="off", description="on or off: whether receivers that ask for a Bearer token get one"
     )
     auth_mode: Literal["jwt", "iam", "none"] = Field(default="jwt", description="jwt, iam or none")
     idempotent_send: Literal["message", "key", "off"] = Field(default="message", description="message, key or off")
@@ -161,7 +188,7 @@ class AuthorizeSettings(Settings):
     )
 
 
-class PublishKeysSettings(_Signing, _Card, _Cors):
+class PublishKeysSettings(_Signing, _Tokens, _Card, _Cors):
     """Of the function ``publish_keys``."""
 
 
@@ -183,8 +210,11 @@ class RingWebhooksSettings(_Table, _Queue):
     """Of the function ``ring_webhooks``."""
 
 
-class SendWebhooksSettings(_Log, _Queue, _Receivers, _Signing):
+class SendWebhooksSettings(_Log, _Queue, _Receivers, _Signing, _Tokens, _Public):
     """Of the function ``send_webhooks``."""
+
+    api_id: str = Field(default="", description="the id of the REST API, for the address that tokens name")
+    stage: str = Field(default="", description="the stage of the REST API, for the address that tokens name")
 
 
 class SweepSettings(_Log, _Queue, _StateMachine, _Turn):

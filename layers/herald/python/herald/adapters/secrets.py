@@ -17,13 +17,11 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from herald.adapters.aws import call, code_of
-from herald.delivery.signing import Stage
-from herald.ports import Clock
+from herald.delivery.rotation import Stage, Staged
+from herald.ports import Clock, Unopenable
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
-
-STAGES: tuple[Stage, ...] = ("AWSCURRENT", "AWSPENDING", "AWSPREVIOUS")
 
 FRESH_MS = 5 * 60_000
 NONCE_BYTES = 12
@@ -34,14 +32,20 @@ VERSION_ID = re.compile(r"[A-Za-z0-9-]{32,64}")
 
 @dataclass(frozen=True, slots=True)
 class SecretVersion:
-    """One version of a secret. ``text`` is the secret string; the representation doesn't show it."""
+    """One version of a secret. ``text`` is the secret string; the representation doesn't show it.
+
+    ``created_at`` is when it was made, in milliseconds since 1970, whatever stage it is in.
+    """
 
     version_id: str
     text: str = field(repr=False)
+    created_at: int
 
 
 class SecretVersions:
-    """One secret of Secrets Manager: its stages, each looked at anew after 5 minutes, and any version by its id.
+    """One secret of Secrets Manager: its versions in their stages, looked at anew after 5 minutes, and any by its id.
+
+    As the signing secret it says which versions sign and which are published.
 
     Args:
         client: makes the client, or hands out the one there is.
@@ -52,38 +56,51 @@ class SecretVersions:
         self._client = client
         self._secret_id = secret_id
         self._clock = clock
-        self._stages: dict[Stage, tuple[int, SecretVersion | None]] = {}
+        self._current: tuple[int, SecretVersion] | None = None
+        self._staged: dict[bool, tuple[int, Staged[SecretVersion]]] = {}
         self._versions: dict[str, SecretVersion] = {}
 
     def current(self) -> SecretVersion:
-        """The version to seal and sign with.
+        """The version to seal with. One request every 5 minutes.
 
         Raises:
             LookupError: the secret has none.
             Unavailable: Secrets Manager doesn't answer.
         """
-        if (found := self.stage("AWSCURRENT")) is None:
+        now = self._clock.now()
+        if self._current is None or now - self._current[0] >= FRESH_MS:
+            self._current = now, self._present()
+        return self._current[1]
+
+    def signing(self) -> list[SecretVersion]:
+        """The versions whose keys sign, the newest first. Two requests every 5 minutes. Raises as ``current`` does."""
+        now = self._clock.now()
+        return self._as_staged(now, pending=False).signing(now)
+
+    def published(self) -> list[SecretVersion]:
+        """The versions whose keys are published. Three requests every 5 minutes. Raises as ``current`` does."""
+        now = self._clock.now()
+        return self._as_staged(now, pending=True).published(now)
+
+    def _as_staged(self, now: int, *, pending: bool) -> Staged[SecretVersion]:
+        """All stages at one moment: one that is looked at alone might have been left, and the other not yet entered.
+
+        They are read against the way that versions take, so that none slips through while it moves.
+        """
+        known = self._staged.get(pending)
+        if known is None or now - known[0] >= FRESH_MS:
+            waiting = self._stage("AWSPENDING") if pending else None
+            current = self._present()
+            known = self._staged[pending] = now, Staged(current, self._stage("AWSPREVIOUS"), waiting)
+        return known[1]
+
+    def _present(self) -> SecretVersion:
+        if (found := self._stage("AWSCURRENT")) is None:
             raise LookupError("the secret has no current version")
         return found
 
-    def stage(self, stage: Stage) -> SecretVersion | None:
-        """The version in a stage, None when there is none: AWSPENDING and AWSPREVIOUS exist around a rotation only."""
-        now = self._clock.now()
-        if stage in self._stages:
-            looked_at, known = self._stages[stage]
-            if now - looked_at < FRESH_MS:
-                return known
-        found = self._fetch(VersionStage=stage)
-        self._stages[stage] = (now, found)
-        return found
-
-    def all(self) -> list[SecretVersion]:
-        """Current, pending and previous version, as far as there are such, each once."""
-        found: dict[str, SecretVersion] = {}
-        for stage in STAGES:
-            if (version := self.stage(stage)) is not None:
-                found.setdefault(version.version_id, version)
-        return list(found.values())
+    def _stage(self, stage: Stage) -> SecretVersion | None:
+        return self._fetch(VersionStage=stage)
 
     def by_id(self, version_id: str) -> SecretVersion | None:
         """A version by its id, None when it is gone. A version never changes, so it is kept."""
@@ -99,7 +116,8 @@ class SecretVersions:
             if code_of(error) == "ResourceNotFoundException":
                 return None
             raise
-        found = SecretVersion(answer["VersionId"], answer["SecretString"])
+        created_at = int(answer["CreatedDate"].timestamp() * 1000)
+        found = SecretVersion(answer["VersionId"], answer["SecretString"], created_at)
         self._versions[found.version_id] = found
         return found
 
@@ -123,18 +141,32 @@ class SecretsSealer:
         return f"v1.{version.version_id}.{base64.urlsafe_b64encode(sealed).decode().rstrip('=')}"
 
     def open(self, sealed: str, place: str) -> str:
-        form, _, rest = sealed.partition(".")
-        version_id, _, text = rest.rpartition(".")
-        if form != "v1" or not version_id:
-            raise ValueError("this isn't a text that was sealed here")
-        version = self._versions.by_id(version_id)
-        if version is None:
-            raise ValueError(f"version {version_id} of the sealing secret is gone; the client must register anew")
+        version, text = self._read(sealed)
         try:
             raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
             return self._cipher(version).decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode()
         except (InvalidTag, binascii.Error, ValueError) as error:
-            raise ValueError("this sealed text was changed, or belongs elsewhere") from error
+            raise Unopenable("this sealed text was changed, or belongs elsewhere") from error
+
+    def renewed(self, sealed: str, place: str) -> str:
+        version, _ = self._read(sealed)
+        # A process that doesn't know of the newest version yet must not take its texts back.
+        if version.created_at >= self._versions.current().created_at:
+            return sealed
+        return self.seal(self.open(sealed, place), place)
+
+    def _read(self, sealed: str) -> tuple[SecretVersion, str]:
+        """The version that sealed a text, and what it made of it."""
+        form, _, rest = sealed.partition(".")
+        version_id, _, text = rest.rpartition(".")
+        if form != "v1" or not version_id:
+            raise ValueError("this isn't a text that was sealed here")
+        # Known from the current version, mostly; and where there is none, the secret is gone and not that one version.
+        current = self._versions.current()
+        version = current if current.version_id == version_id else self._versions.by_id(version_id)
+        if version is None:
+            raise Unopenable(f"version {version_id} of the sealing secret is gone; the client must register anew")
+        return version, text
 
     def _cipher(self, version: SecretVersion) -> AESGCM:
         cipher = self._ciphers.get(version.version_id)

@@ -11,7 +11,7 @@ from herald.bindings.card import WrittenCard
 from herald.bindings.card_rules import PUSH_EXTENSION, JsonObject
 from herald.bindings.card_security import Door
 from herald.bindings.card_signature import SignedCard
-from herald.delivery import retry
+from herald.delivery import retry, token
 from herald.ports import CardSigner
 from herald.protocol.card import AgentCard
 from herald.protocol.version import VERSION
@@ -27,11 +27,13 @@ class Deployment:
         door: who is let in.
         webhook_seconds: how long a receiver may take.
         webhooks_per_task: how many a task may have.
+        webhook_tokens: whether a receiver that asks for a Bearer token gets one.
     """
 
     door: Door
     webhook_seconds: float
     webhooks_per_task: int
+    webhook_tokens: bool = False
 
 
 class Cards:
@@ -81,6 +83,14 @@ def completed(card: Mapping[str, Any], written: WrittenCard, base_url: str, depl
 
 def push_extension(base_url: str, deployment: Deployment) -> JsonObject:
     """How notifications are signed and repeated, as the card announces it; docs/webhooks.md explains it."""
+    tokens = {
+        "bearerToken": {
+            "when": "the authentication's scheme is Bearer, without credentials",
+            "algorithm": "RS256, public key at jwksUrl",
+            "issuer": base_url,
+            "claims": list(token.CLAIMS),
+        }
+    }
     return {
         "uri": PUSH_EXTENSION,
         "description": "Notifications are signed, delivered in order, at least once, and repeated on failure.",
@@ -96,6 +106,7 @@ def push_extension(base_url: str, deployment: Deployment) -> JsonObject:
                 "v1a": "ed25519, public keys at jwksUrl",
                 "v1": "hmac-sha256, where the token is whsec_ and the receiver's own key in base64",
             },
+            **(tokens if deployment.webhook_tokens else {}),
             "jwksUrl": f"{base_url}{JWKS_PATH}",
             "toleranceSeconds": 300,
             "timeoutSeconds": deployment.webhook_seconds,

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from herald.protocol.errors import PermissionDeniedError, UnauthenticatedError
 from herald.records import Caller
+from herald.settings import base_url
 
 AuthMode = Literal["jwt", "iam", "none"]
 ANONYMOUS = "anonymous"
@@ -111,11 +112,8 @@ def public_url(template: str, region: str) -> Callable[[Mapping[str, Any]], str]
         template: as set by the operator; may hold {apiId}, {stage} and {region}. "" is the API's own address.
         region: of this function.
     """
-    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
-    text = template or f"https://{{apiId}}.execute-api.{{region}}.{suffix}/{{stage}}"
 
     def base(context: Mapping[str, Any]) -> str:
-        values = {"apiId": context.get("apiId", ""), "stage": context.get("stage", ""), "region": region}
-        return _VARIABLE.sub(lambda found: str(values.get(found[1], found[0])), text).rstrip("/")
+        return base_url(template, region, str(context.get("apiId", "")), str(context.get("stage", "")))
 
     return base

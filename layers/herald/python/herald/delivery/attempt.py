@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from herald import __version__
-from herald.client_secrets import Secrets, hmac_key
+from herald.client_secrets import Secrets, hmac_key, resealed
 from herald.delivery import message, retry
 from herald.delivery.message import Notification
 from herald.delivery.redaction import kept
 from herald.delivery.retry import Outcome
 from herald.delivery.signing import sign_v1
+from herald.delivery.token import BearerTokens
 from herald.delivery.url_policy import UrlPolicy, UrlRefused
 from herald.ports import Answer, Clock, Sealer, Signer, TransportFailure, WebhookTransport
 from herald.records import Webhook
@@ -22,7 +23,11 @@ USER_AGENT = f"herald/{__version__}"
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Makes attempts. ``seconds`` bounds each of them in all: name, connection, TLS, request and answer."""
+    """Makes attempts.
+
+    ``seconds`` bounds each of them in all: name, connection, TLS, request and answer. ``tokens`` is None where a receiver
+    that asks for a Bearer token gets none.
+    """
 
     policy: UrlPolicy
     transport: WebhookTransport
@@ -30,13 +35,23 @@ class Sender:
     sealer: Sealer
     clock: Clock
     seconds: float = 15.0
+    tokens: BearerTokens | None = None
+
+    def resealed(self, webhook: Webhook) -> Webhook:
+        """The webhook with its secrets sealed by the newest key; as it is where they are. Asks nobody, mostly.
+
+        Raises:
+            Unopenable: nothing opens them any more.
+            Unavailable, LookupError, ValueError: a fault of our own.
+        """
+        return resealed(self.sealer, webhook)
 
     def send(self, webhook: Webhook, notification: Notification) -> Outcome:
         """Sign and post once. Whatever is the receiver's doing is an Outcome; our own faults are raised.
 
         Raises:
-            Unavailable: a service of ours didn't answer.
-            ValueError: the webhook's secrets can't be opened.
+            Unopenable: nothing opens the webhook's secrets any more.
+            Unavailable, LookupError, ValueError: a fault of our own. Nothing is sent unsigned.
         """
         secrets = Secrets.open(self.sealer, webhook)
         headers = self._headers(webhook, notification, secrets)
@@ -49,7 +64,8 @@ class Sender:
             return Outcome(retry.SSRF_BLOCKED, milliseconds=self.clock.now() - started)
         except TransportFailure as failure:
             return Outcome(failure.outcome, milliseconds=failure.milliseconds or self.clock.now() - started)
-        return self._outcome(answer, [secrets.credentials, secrets.token, webhook.url.partition("?")[2]])
+        token = headers["Authorization"].partition(" ")[2] if secrets.asks_for_token and self.tokens else ""
+        return self._outcome(answer, [secrets.credentials, secrets.token, token, webhook.url.partition("?")[2]])
 
     def _headers(self, webhook: Webhook, notification: Notification, secrets: Secrets) -> dict[str, str]:
         message_id = message.message_id(webhook.key, notification.number, notification.mark)
@@ -58,6 +74,8 @@ class Sender:
         headers = {"Content-Type": MEDIA_TYPE, "A2A-Version": webhook.wire}
         if secrets.scheme and secrets.credentials:
             headers["Authorization"] = f"{secrets.scheme} {secrets.credentials}"
+        elif self.tokens is not None and secrets.asks_for_token:
+            headers["Authorization"] = f"Bearer {self.tokens.issue(webhook, message_id, second, notification.body)}"
         if (key := hmac_key(secrets.token)) is not None:
             signatures.append(sign_v1(key, message_id, second, notification.body))
         elif secrets.token:

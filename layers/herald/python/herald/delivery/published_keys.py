@@ -1,4 +1,4 @@
-"""All public keys of a deployment, as its JWKS holds them: of notifications, by tenant, and of the Agent Card."""
+"""All public keys of a deployment, as its JWKS holds them: of signatures by tenant, of tokens, of the Agent Card."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from herald.delivery.signing import SigningKeys
-from herald.ports import CardKey
+from herald.ports import CardKey, TokenKey
 
 logger = logging.getLogger(__name__)
 
@@ -19,25 +19,27 @@ class PublishedKeys:
     Attributes:
         notifications: Ed25519, a tenant's own.
         card: ES256, in the set without a tenant, which the card's signature names; None for a card without a signature.
+        tokens: RS256, in every set: one key signs the tokens for the receivers of all tenants, and names theirs in
+            ``iss``. None where there are no tokens.
     """
 
     notifications: SigningKeys
     card: CardKey | None = None
+    tokens: TokenKey | None = None
 
     def of(self, tenant: str) -> list[Mapping[str, str]]:
         """The keys of a tenant, "" for none, as JSON Web Keys.
 
-        A card's key that is gone or was disabled is left out: receivers of notifications have nothing to do with it.
+        A key of KMS that is gone or was disabled is left out: it signs nothing, and takes no other along.
 
         Raises:
             Unavailable: a key can't be read at the moment.
             LookupError: the signing secret has no current version.
         """
         keys: list[Mapping[str, str]] = [key.jwk for key in self.notifications.public(tenant)]
-        if self.card is None or tenant:
-            return keys
-        try:
-            return [*keys, self.card.jwk()]
-        except LookupError:
-            logger.exception("the card's key isn't published")
-            return keys
+        for key in (self.tokens, None if tenant else self.card):
+            try:
+                keys += [] if key is None else [key.jwk()]
+            except LookupError:
+                logger.exception("a key isn't published")
+        return keys

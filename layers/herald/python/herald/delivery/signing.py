@@ -11,37 +11,26 @@ import hmac
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from herald.delivery.rotation import Version
+
 PURPOSE = "herald/webhook/v1a"
 MAX_KEYS = 1_024  # derived keys kept per process
 
-Stage = Literal["AWSCURRENT", "AWSPENDING", "AWSPREVIOUS"]
-
-
-class Version(Protocol):
-    """A version of the signing secret, as Secrets Manager keeps it."""
-
-    @property
-    def version_id(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
 
 class Versions(Protocol):
-    def current(self) -> Version:
-        """The version to sign with. Raises LookupError when the secret has none, and Unavailable."""
+    """The signing secret. ``herald.delivery.rotation`` decides which of its versions does what."""
 
-    def stage(self, stage: Stage) -> Version | None:
-        """The version in a stage. Raises Unavailable."""
+    def signing(self) -> Sequence[Version]:
+        """The versions whose keys sign, newest first. Raises LookupError when the secret has none, and Unavailable."""
 
-    def all(self) -> Sequence[Version]:
-        """Current, pending and previous version, as far as there are such, each once. Raises Unavailable."""
+    def published(self) -> Sequence[Version]:
+        """The versions whose keys are published. Raises as ``signing`` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +71,22 @@ class SigningKeys:
         self._derived: dict[tuple[str, str], Ed25519PrivateKey] = {}
 
     def sign(self, tenant: str, message_id: str, second: int, body: bytes) -> list[str]:
-        """``["v1a,<base64>"]``, newest key first; while a previous version of the secret exists its key signs too.
+        """``["v1a,<base64>"]``, newest key first; around a rotation of the secret two keys sign.
 
         Raises:
             Unavailable: the secret can't be read.
             LookupError: it has no current version.
         """
-        current, previous = self._versions.current(), self._versions.stage("AWSPREVIOUS")
-        signing = [current]
-        if previous is not None and previous.version_id != current.version_id:
-            signing.append(previous)
         content = signed_content(message_id, second, body)
-        return ["v1a," + base64.b64encode(self._key(tenant, version).sign(content)).decode() for version in signing]
+        signatures = (self._key(tenant, version).sign(content) for version in self._versions.signing())
+        return ["v1a," + base64.b64encode(signature).decode() for signature in signatures]
 
     def public(self, tenant: str) -> list[PublicKey]:
-        """The keys that sign, are about to sign or have signed for a tenant: current, pending, previous.
+        """The keys that sign, are about to sign or have signed lately for a tenant.
 
         Derived for any name, so that the answer tells nobody which tenants there are.
         """
-        keys = [self._key(tenant, version) for version in self._versions.all()]
+        keys = [self._key(tenant, version) for version in self._versions.published()]
         return [PublicKey(key.public_key().public_bytes_raw()) for key in keys]
 
     def _key(self, tenant: str, version: Version) -> Ed25519PrivateKey:

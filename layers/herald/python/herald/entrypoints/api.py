@@ -42,6 +42,7 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
         Door(settings.auth_mode, region, settings.oidc_issuer, settings.token_url, tuple(settings.scopes.split())),
         webhook_seconds=settings.webhook_timeout,
         webhooks_per_task=settings.webhooks_per_task,
+        webhook_tokens=settings.webhook_tokens == "on",
     )
     cards = Cards(written, deployment, platform.card_key(settings.card_key))
     api = bootstrap.api(
