@@ -61,5 +61,5 @@ def _place(listing: Listing) -> str:
 
 def _foreign() -> InvalidParamsError:
     return invalid(
-        "pageToken", "isn't one of this list's: send it with the filters that it was given for, or begin again without"
+        "pageToken", "isn't one of this list's: begin again without it, or send the filters that it came with"
     )
