@@ -153,7 +153,10 @@ def _install_cached(requirements: Path, python: Path, target: Target, cache: Pat
     if not kept.exists():
         partial = kept.with_name(f"{kept.name}.{os.getpid()}")
         _install(requirements, partial, target)
-        partial.rename(kept)
+        try:
+            partial.rename(kept)
+        except OSError:  # another build has come first
+            shutil.rmtree(partial)
     shutil.copytree(kept, python, dirs_exist_ok=True)
 
 

@@ -324,6 +324,44 @@ def test_what_an_openapi_definition_says_of_refusals_is_said(cloud: Cloud) -> No
             }
         },
     }
+    assert refusal(f"{api(cloud, body)}/unknown") == (404, {"said": "not here"})
+
+
+def test_a_refusal_repeats_what_the_authorizer_said(cloud: Cloud) -> None:
+    says = """
+        def handler(event, context):
+            statement = {"Effect": "Deny", "Action": "execute-api:Invoke", "Resource": event["methodArn"]}
+            document = {"Version": "2012-10-17", "Statement": [statement]}
+            return {"principalId": "p", "policyDocument": document, "context": {"reason": event["authorizationToken"]}}
+    """
+    arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{cloud.function(says)}"
+    authorizer = {
+        "type": "token",
+        "authorizerUri": f"arn:aws:apigateway:{REGION}:lambda:path/2015-03-31/functions/{arn}/invocations",
+        "authorizerResultTtlInSeconds": 300,
+    }
+    scheme = {"type": "apiKey", "name": "Authorization", "in": "header", "x-amazon-apigateway-authtype": "custom"}
+    body = {
+        "openapi": "3.0.1",
+        "info": {"title": "door", "version": "1"},
+        "components": {"securitySchemes": {"door": {**scheme, "x-amazon-apigateway-authorizer": authorizer}}},
+        "paths": {"/": {"get": {"security": [{"door": []}], "x-amazon-apigateway-integration": {"type": "mock"}}}},
+        "x-amazon-apigateway-gateway-responses": {
+            "ACCESS_DENIED": {
+                "statusCode": 401,
+                "responseTemplates": {
+                    "application/json": '{"said": "$context.authorizer.reason", "other": "$context.authorizer.none"}'
+                },
+            }
+        },
+    }
+    url = api(cloud, body)
+    for token in ("expired", "expired", "another"):  # the second one's answer is the one that was kept
+        assert refusal(f"{url}/", Authorization=token) == (401, {"said": token, "other": ""})
+
+
+def api(cloud: Cloud, body: dict[str, Any]) -> str:
+    """Deploy an API of this definition; its address."""
     outputs = cloud.stack(
         {
             "Resources": {
@@ -341,11 +379,15 @@ def test_what_an_openapi_definition_says_of_refusals_is_said(cloud: Cloud) -> No
             "Outputs": {"Id": {"Value": {"Ref": "Api"}}},
         }
     )
+    return f"{cloud.url}/_aws/execute-api/{outputs['Id']}/s"
+
+
+def refusal(url: str, **headers: str) -> tuple[int, Any]:
+    """Status and body of a GET that is refused."""
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(f"{cloud.url}/_aws/execute-api/{outputs['Id']}/s/unknown")  # noqa: S310
+        urllib.request.urlopen(urllib.request.Request(url, headers=headers))  # noqa: S310
     with refused.value as answer:
-        assert answer.code == 404
-        assert json.loads(answer.read()) == {"said": "not here"}
+        return answer.code, json.loads(answer.read())
 
 
 def test_an_alarm_may_look_at_several_metrics(cloud: Cloud) -> None:
