@@ -12,7 +12,7 @@ from local import environments
 from local.environments import AWS, EMULATOR, OURS, ROOT
 from local.terminal import LocalError, say
 
-CODE = ["layers", "functions", "local", "tests", "bench", "demo", "clients"]
+CODE = ["layers", "functions", "local", "tests", "bench", "demo", "clients", "examples"]
 
 
 @dataclass(frozen=True)
