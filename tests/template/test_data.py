@@ -1,4 +1,4 @@
-"""What is kept: the table, the bucket, the two secrets, the card's key, the pool that names owners."""
+"""What is kept: the table, the bucket, the two secrets, the keys in KMS, the pool that names owners."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 Select = Callable[[str], dict[str, Any]]
 
-KEPT = ["Tasks", "Bodies", "SigningSecret", "SealingSecret", "CardKey", "UserPool"]
+KEPT = ["Tasks", "Bodies", "SigningSecret", "SealingSecret", "CardKey", "WebhookTokenKey", "UserPool"]
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -105,8 +105,31 @@ def test_secrets_are_made_by_cloudformation_and_hold_384_bits_at_least(of_type: 
         assert "SecretString" not in secret
 
 
-def test_the_cards_key_signs_es256_and_iam_says_who_may(resources: dict[str, Any]) -> None:
-    key = resources["CardKey"]["Properties"]
-    assert (key["KeySpec"], key["KeyUsage"]) == ("ECC_NIST_P256", "SIGN_VERIFY")
+@pytest.mark.parametrize(("name", "spec"), [("CardKey", "ECC_NIST_P256"), ("WebhookTokenKey", "RSA_2048")])
+def test_a_key_in_kms_signs_and_iam_says_who_may(resources: dict[str, Any], name: str, spec: str) -> None:
+    key = resources[name]["Properties"]
+    assert (key["KeySpec"], key["KeyUsage"]) == (spec, "SIGN_VERIFY")
     (statement,) = key["KeyPolicy"]["Statement"]
     assert statement["Principal"] == {"AWS": {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}
+
+
+def test_the_tokens_key_is_there_unless_nobody_wants_it(template: dict[str, Any], resources: dict[str, Any]) -> None:
+    assert template["Parameters"]["WebhookTokens"]["Default"] == "on"
+    assert template["Conditions"]["HasWebhookTokens"] == {"Fn::Equals": [{"Ref": "WebhookTokens"}, "on"]}
+    assert resources["WebhookTokenKey"]["Condition"] == "HasWebhookTokens"
+    variables = {
+        name: resources[name]["Properties"]["Environment"]["Variables"]
+        for name in ("ApiFunction", "PublishKeysFunction", "SendWebhooksFunction")
+    }
+    key = {"Fn::If": ["HasWebhookTokens", {"Fn::GetAtt": ["WebhookTokenKey", "Arn"]}, ""]}
+    assert variables["ApiFunction"]["HERALD_WEBHOOK_TOKENS"] == {"Ref": "WebhookTokens"}
+    assert variables["PublishKeysFunction"]["HERALD_WEBHOOK_TOKEN_KEY"] == key
+    assert variables["SendWebhooksFunction"]["HERALD_WEBHOOK_TOKEN_KEY"] == key
+
+
+def test_a_token_names_the_address_that_the_card_names(resources: dict[str, Any]) -> None:
+    card, sender = (
+        resources[name]["Properties"]["Environment"]["Variables"] for name in ("ApiFunction", "SendWebhooksFunction")
+    )
+    assert sender["HERALD_PUBLIC_URL"] == card["HERALD_PUBLIC_URL"]
+    assert (sender["HERALD_API_ID"], sender["HERALD_STAGE"]) == ({"Ref": "Api"}, {"Ref": "Stage"})

@@ -31,6 +31,7 @@ MAY = {
     | {
         "dynamodb:PutItem",
         "dynamodb:UpdateItem",
+        "kms:Sign",
         "s3:GetObject",
         "secretsmanager:GetSecretValue",
         "sqs:ChangeMessageVisibility",
@@ -63,7 +64,8 @@ WITHOUT_RESOURCE = {action for action in MAY["TaskWorkerRole"] if action.startsw
 def statements(properties: dict[str, Any]) -> list[dict[str, Any]]:
     documents = [policy["PolicyDocument"] for policy in properties.get("Policies", [])]
     documents += [properties["PolicyDocument"]] if "PolicyDocument" in properties else []
-    return [statement for document in documents for statement in document["Statement"]]
+    # One that depends on a parameter counts as if it were there.
+    return [each.get("Fn::If", (None, each))[1] for document in documents for each in document["Statement"]]
 
 
 def actions(statement: dict[str, Any]) -> list[str]:
@@ -128,25 +130,39 @@ def test_the_signing_secret_is_out_of_the_apis_reach(of_type: Select) -> None:
     }
 
 
-def test_only_the_api_signs_with_the_cards_key_and_only_digests_for_es256(of_type: Select) -> None:
-    of_the_key = {
+def test_each_key_of_kms_is_signed_with_by_one_function_with_digests_for_its_algorithm_only(of_type: Select) -> None:
+    found = {
         name: [statement for statement in statements(role) if any("kms:" in action for action in actions(statement))]
         for name, role in of_type("AWS::IAM::Role").items()
     }
-    key = {"Fn::GetAtt": ["CardKey", "Arn"]}
-    assert {name: found for name, found in of_the_key.items() if found} == {
-        "ApiRole": [
-            {
-                "Sid": "SignCard",
-                "Effect": "Allow",
-                "Action": "kms:Sign",
-                "Resource": key,
-                "Condition": {
-                    "StringEquals": {"kms:SigningAlgorithm": "ECDSA_SHA_256", "kms:MessageType": "DIGEST"},
-                },
-            }
-        ],
-        "PublishKeysRole": [{"Sid": "CardKey", "Effect": "Allow", "Action": "kms:GetPublicKey", "Resource": key}],
+
+    def signing(sid: str, key: str, algorithm: str) -> dict[str, Any]:
+        condition = {"StringEquals": {"kms:SigningAlgorithm": algorithm, "kms:MessageType": "DIGEST"}}
+        target = {"Fn::GetAtt": [key, "Arn"]}
+        return {"Sid": sid, "Effect": "Allow", "Action": "kms:Sign", "Resource": target, "Condition": condition}
+
+    def reading(sid: str, key: str) -> dict[str, Any]:
+        return {"Sid": sid, "Effect": "Allow", "Action": "kms:GetPublicKey", "Resource": {"Fn::GetAtt": [key, "Arn"]}}
+
+    assert {name: kms for name, kms in found.items() if kms} == {
+        "ApiRole": [signing("SignCard", "CardKey", "ECDSA_SHA_256")],
+        "PublishKeysRole": [reading("CardKey", "CardKey"), reading("TokenKey", "WebhookTokenKey")],
+        "SendWebhooksRole": [signing("SignTokens", "WebhookTokenKey", "RSASSA_PKCS1_V1_5_SHA_256")],
+    }
+
+
+def test_without_tokens_nobody_may_do_anything_with_their_key(of_type: Select) -> None:
+    conditional = {
+        (name, *each["Fn::If"][0:1], each["Fn::If"][1]["Sid"], str(each["Fn::If"][2]))
+        for name, role in of_type("AWS::IAM::Role").items()
+        for policy in role.get("Policies", [])
+        for each in policy["PolicyDocument"]["Statement"]
+        if "Fn::If" in each
+    }
+    nothing = str({"Ref": "AWS::NoValue"})
+    assert conditional >= {
+        ("PublishKeysRole", "HasWebhookTokens", "TokenKey", nothing),
+        ("SendWebhooksRole", "HasWebhookTokens", "SignTokens", nothing),
     }
 
 
