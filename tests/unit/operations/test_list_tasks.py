@@ -268,10 +268,7 @@ def test_invariant_6_a_token_of_somebody_elses_is_refused_as_garbage_is(api: Api
     }
 
     assert told == {
-        (
-            "pageToken",
-            "isn't one of this list's: send it with the filters that it was given for, or begin again without",
-        )
+        ("pageToken", "isn't one of this list's: begin again without it, or send the filters that it came with")
     }
 
 
