@@ -1,10 +1,15 @@
-"""How many examples a property is tried on: few and always the same ones, or as many as EXAMPLES says."""
+"""What properties are tried on: few examples and always the same ones, or as many as EXAMPLES says."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
+import schemathesis
 from hypothesis import HealthCheck, settings
+
+from herald.bindings import openapi, schemas
+from herald.bindings.jsonrpc import METHODS
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
 
@@ -16,3 +21,23 @@ bounded = settings(
     suppress_health_check=list(HealthCheck),
     print_blob=False,
 )
+
+
+def requests_of_operations() -> Any:
+    """The operations' requests for schemathesis: a document with a path for each operation, ``/GetTask``."""
+    kinds = {method: openapi.SHAPES[method].request for method in METHODS}
+    paths = {
+        f"/{method}": {
+            "post": {
+                "requestBody": {
+                    "required": True,
+                    "content": {"application/json": {"schema": schemas.reference(kind)}},
+                },
+                "responses": {"200": {"description": "The result."}},
+            }
+        }
+        for method, kind in kinds.items()
+    }
+    info = {"title": "The operations", "version": "1"}
+    components = {"schemas": schemas.closure(kinds.values())}
+    return schemathesis.openapi.from_dict({"openapi": "3.1.1", "info": info, "paths": paths, "components": components})

@@ -11,7 +11,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-import schemathesis
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
@@ -21,7 +20,7 @@ from builders.front_door import event
 from herald.bindings import openapi, schemas
 from herald.bindings.jsonrpc import METHODS
 from integration.both_bindings.errors import ROWS
-from integration.both_bindings.examples import EXAMPLES, bounded
+from integration.both_bindings.examples import EXAMPLES, bounded, requests_of_operations
 
 Json = dict[str, Any]
 
@@ -67,27 +66,7 @@ def post(api: ApiBench, body: bytes) -> Json:
 
 @pytest.fixture(scope="module")
 def requests() -> Any:
-    """The operations' requests for schemathesis: a document with a path for each method."""
-    kinds = {method: openapi.SHAPES[method].request for method in METHODS}
-    return schemathesis.openapi.from_dict(
-        {
-            "openapi": "3.1.1",
-            "info": {"title": "JSON-RPC", "version": "1"},
-            "paths": {
-                f"/{method}": {
-                    "post": {
-                        "requestBody": {
-                            "required": True,
-                            "content": {"application/json": {"schema": schemas.reference(kind)}},
-                        },
-                        "responses": {"200": {"description": "The result."}},
-                    }
-                }
-                for method, kind in kinds.items()
-            },
-            "components": {"schemas": schemas.closure(kinds.values())},
-        }
-    )
+    return requests_of_operations()
 
 
 def fits(operation: str, result: object) -> None:
