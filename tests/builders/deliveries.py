@@ -8,16 +8,19 @@ from typing import Any
 
 from builders.records import DAY, a_header, a_ref, a_webhook, artifact_entry, message_entry, status_entry
 from fakes.clock import FakeClock, SequentialIds
+from fakes.faults import Faults
 from fakes.store import FakeDueIndex, FakeTaskLog, FakeWebhooks, World, log_sk
 from fakes.world import FakeDoorbells, FakeResolver, FakeSealer, FakeSigner, FakeTransport, Post, Queued
 from herald.client_secrets import Secrets
 from herald.delivery.attempt import Sender
+from herald.delivery.control import Control
 from herald.delivery.cursor import Delivery, Watch
 from herald.delivery.message import Notification
 from herald.delivery.retry import Outcome
 from herald.delivery.ring import Ringer
+from herald.delivery.token import BearerTokens
 from herald.delivery.url_policy import AllowList, UrlPolicy
-from herald.ports import Sealer, Signer
+from herald.ports import News, Sealer, Signer
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, TaskRef, Webhook
 from herald.upkeep.webhooks import DueWebhooks
@@ -47,6 +50,18 @@ class RecordingWatch:
         return [outcome.name for _, _, outcome in self.attempts]
 
 
+class RecordingAnnouncer(Faults):
+    """Remembers what was announced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.news: list[tuple[str, str, str]] = []  # (name, config id, outcome)
+
+    def announce(self, news: News, webhook: Webhook, outcome: str, at: int) -> None:
+        with self._call("announce"):
+            self.news.append((news.value, webhook.config_id, outcome))
+
+
 class Road:
     """Fakes of every port that delivery uses, and the functions between them.
 
@@ -61,6 +76,7 @@ class Road:
         signer: Signer | None = None,
         sealer: Sealer | None = None,
         watch: Watch | None = None,
+        tokens: BearerTokens | None = None,
     ) -> None:
         self.clock = FakeClock()
         self.ids = SequentialIds()
@@ -73,9 +89,12 @@ class Road:
         self.signer = FakeSigner()
         self.sealer = FakeSealer()
         self.watch = RecordingWatch()
+        self.announcer = RecordingAnnouncer()
         self.random: Callable[[], float] = lambda: MIDDLE
         policy = UrlPolicy(self.resolver, AllowList.parse(allow))
-        self.sender = Sender(policy, self.transport, signer or self.signer, sealer or self.sealer, self.clock, seconds)
+        self.sender = Sender(
+            policy, self.transport, signer or self.signer, sealer or self.sealer, self.clock, seconds, tokens
+        )
         self.delivery = Delivery(
             self.log,
             self.webhooks,
@@ -85,7 +104,9 @@ class Road:
             self.ids,
             watch or self.watch,
             lambda: self.random(),
+            self.announcer,
         )
+        self.control = Control(self.log, self.webhooks, self.doorbells, self.clock, self.ids)
         self.ringer = Ringer(self.webhooks, self.doorbells)
         self.doorbells_of_senders = self.doorbells  # tests may put themselves between
         self._seen = 0
@@ -140,7 +161,7 @@ class Road:
         if queued is None:
             return None
         queue = self.doorbells_of_senders
-        hide = self.delivery.answer(queued.doorbell, lambda: seconds, queued.receives)
+        hide = self.delivery.answer(queued.doorbell, lambda: seconds, (self.clock.now() - queued.rung_at) / 1000)
         if hide is None:
             queue.acknowledge(queued.receipt)
         else:

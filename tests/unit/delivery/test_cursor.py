@@ -205,13 +205,33 @@ def test_a_wait_of_ten_minutes_still_hides_and_one_second_more_does_not() -> Non
         assert road.delivery.answer(BELL, lambda: 300) == expected
 
 
-def test_a_doorbell_that_came_back_too_often_is_left_to_the_due_index_too() -> None:
+@pytest.mark.parametrize(("age", "hidden", "due_at"), [(1_195, 5, START + 65_000), (1_196, None, START + 5_000)])
+def test_a_doorbell_is_never_hidden_beyond_twenty_minutes(age: int, hidden: int | None, due_at: int) -> None:
     road = road_with(1)
-    road.transport.script(URL, 500, 500)
+    road.transport.script(URL, 500)
 
-    assert road.delivery.answer(BELL, lambda: 300, receives=499) == 5
-    road.clock.advance(5)
-    assert road.delivery.answer(BELL, lambda: 300, receives=500) is None
+    assert road.delivery.answer(BELL, lambda: 300, age=age) == hidden
+
+    assert road.webhook().next_attempt_at == START + 5_000
+    assert road.webhook().due_at == due_at  # without a hidden doorbell, sweep rings at once
+
+
+def test_a_receiver_that_always_asks_for_ten_minutes_never_makes_the_queue_look_jammed() -> None:
+    road = road_with(1)
+    road.transport.script(URL, *[answer(503, retry_after="600")] * 12)
+    oldest, attempts = 0, []
+    while road.webhook().state is not WebhookState.DISABLED:
+        before = len(road.posts())
+        road.run()
+        road.sweep()
+        road.run()
+        attempts += [road.clock.now() - START] * (len(road.posts()) - before)
+        oldest = max([oldest, *(road.clock.now() - queued.rung_at for queued in road.doorbells.queue)])
+        road.clock.advance(60)
+
+    assert oldest <= 20 * 60_000  # the alarm looks at half an hour
+    assert [at // 60_000 for at in attempts[:6]] == [0, 10, 20, 30, 40, 70]  # then the schedule's own half hour
+    assert len(attempts) == 12
 
 
 def test_c3_the_twelfth_failure_disables_with_its_reason_and_the_cursor_stands() -> None:
@@ -278,6 +298,8 @@ def test_other_failures_between_do_not_count_as_blocked() -> None:
     road.run()
     for _ in range(3):
         road.wait(600)
+        road.sweep()
+        road.run()
 
     assert road.watch.outcomes == ["ssrf_blocked", "ssrf_blocked", "http_5xx", "ssrf_blocked"]
     assert road.webhook().state is WebhookState.FAILING

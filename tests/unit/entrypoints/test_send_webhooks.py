@@ -110,11 +110,24 @@ def test_a_failure_hides_the_doorbell_and_reports_it(capsys: pytest.CaptureFixtu
     assert told == {"DeliveryFailed": [1.0], "Attempts:http_5xx": [1.0]}
 
 
-def test_the_receive_count_reaches_the_loop() -> None:
+def test_the_age_of_the_doorbell_reaches_the_loop() -> None:
     here = Here(1)
     here.road.transport.script(URL, 503)
+    here.road.clock.advance(1_196)
 
-    assert here.call(receives=500) == []
+    assert here.call() == []
+
+
+@pytest.mark.parametrize(
+    ("receives", "seconds"), [(1, 15), (2, 32), (3, 107), (4, 198), (5, 479), (6, 479), (900, 479)]
+)
+def test_a_fault_of_our_own_that_stays_is_met_ever_more_rarely(receives: int, seconds: int) -> None:
+    here = Here(1)
+    here.road.signer.fail_next("sign", Unavailable("GetSecretValue: Throttled"))
+
+    here.call(receives=receives)
+
+    assert here.road.doorbells.hidden == [("receipt-1", seconds)]
 
 
 def test_the_remaining_time_reaches_the_loop() -> None:
@@ -126,14 +139,18 @@ def test_the_remaining_time_reaches_the_loop() -> None:
     assert [ring.doorbell for ring in here.road.doorbells.rings] == [BELL]
 
 
-def test_a_fault_of_our_own_brings_the_doorbell_back_in_half_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_of_our_own_brings_the_doorbell_back_within_half_a_minute(
+    capsys: pytest.CaptureFixture[str], log: io.StringIO
+) -> None:
     here = Here(1)
     here.road.signer.fail_next("sign", Unavailable("GetSecretValue: Throttled"))
 
     assert here.call() == ["00000000-0000-0000-0000-000000000001"]
 
-    assert here.road.doorbells.hidden == [("receipt-1", 30)]
+    assert here.road.doorbells.hidden == [("receipt-1", 15)]
     assert here.road.webhook().state is WebhookState.ACTIVE
+    [told] = [line for line in lines(log.getvalue()) if line["level"] == "ERROR"]
+    assert (told["message"], told["outcome"]) == ("doorbell can't be answered", "own_fault")
     assert metrics(capsys.readouterr().out) == {"Attempts:own_fault": [1.0]}
 
 

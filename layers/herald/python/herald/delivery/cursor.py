@@ -7,22 +7,26 @@ most the notification in flight.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from herald.delivery import retry
 from herald.delivery.ahead import Ahead
 from herald.delivery.attempt import Sender
 from herald.delivery.message import Notification
-from herald.delivery.retry import GiveUp, Outcome
-from herald.ports import Clock, Doorbells, Ids, Ring, TaskLog, Unavailable, Webhooks
+from herald.delivery.retry import LONGEST_HIDE, GiveUp, Outcome
+from herald.ports import Announcer, Clock, Doorbells, Ids, News, Ring, TaskLog, Unavailable, Unopenable, Webhooks
 from herald.records import Attempt, Doorbell, Webhook, WebhookState, next_look
 
+logger = logging.getLogger(__name__)
+
 LEAST_SECONDS = 30.0  # with less time left a fresh doorbell takes over
-LONGEST_HIDE = 600  # seconds; a longer wait is left to the due index
-MOST_RECEIVES = 500  # a doorbell that came back so often is dropped, long before the dead-letter queue takes it
+# Seconds from its ringing; one that would be hidden for longer is left to the due index. The whole part of the schedule
+# that hides fits in, and no patient receiver makes the queue look jammed: the alarm looks at half an hour.
+OLDEST = 1_200
 EARLY_MS = 1_000  # a hidden doorbell may be back that much before its time
 HIDDEN_GRACE_MS = 60_000  # the due index rings so much after a hidden doorbell should have been back
 DRAINING_MS = 300_000
@@ -34,6 +38,12 @@ class Watch(Protocol):
     def attempted(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> None: ...
 
     def disabled(self, webhook: Webhook, reason: str) -> None: ...
+
+
+class Unannounced:
+    """An Announcer that tells nobody."""
+
+    def announce(self, news: News, webhook: Webhook, outcome: str, at: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +58,14 @@ class Delivery:
     ids: Ids
     watch: Watch
     random: Callable[[], float]
+    announcer: Announcer = field(default_factory=Unannounced)
 
-    def answer(self, doorbell: Doorbell, remaining: Callable[[], float], receives: int = 1) -> int | None:
+    def answer(self, doorbell: Doorbell, remaining: Callable[[], float], age: float = 0) -> int | None:
         """Deliver what one webhook is owed.
 
         Args:
             remaining: seconds that are left of this invocation.
-            receives: how often this doorbell has been received.
+            age: seconds since this doorbell was rung.
 
         Returns:
             None to acknowledge the doorbell; seconds to hide it for.
@@ -68,42 +79,79 @@ class Delivery:
             if remaining() < max(LEAST_SECONDS, self.sender.seconds + 10):
                 self._hand_over(doorbell)
                 return None
-            webhook = self.webhooks.get(doorbell.ref, doorbell.config_id)
-            if webhook is None or webhook.key != doorbell.key or not self._open(webhook):
+            stored = self.webhooks.get(doorbell.ref, doorbell.config_id)
+            if stored is None or stored.key != doorbell.key:
                 return None
-            if webhook == stuck:
-                raise Unavailable(f"webhook {webhook.config_id} can't be updated")
-            notification = ahead.next(webhook)
+            if stored == stuck:
+                raise Unavailable(f"webhook {stored.config_id} can't be updated")
+            try:
+                webhook = self.sender.resealed(stored)  # to be stored with whatever is written next
+            except Unopenable as error:
+                self._unreadable(stored, error)
+                return None
+            is_open = self._open(webhook)
+            notification = ahead.next(webhook) if is_open else None
             if notification is None:
-                after = self._drained(webhook)
-                if after is None:
+                after = (self._drained(webhook) if is_open else None) or webhook
+                if after == stored:
                     return None
-                stuck = None if self.webhooks.update(webhook, after) else webhook
+                stuck = None if self._stored(stored, after, retry.DELIVERED) else stored
                 ahead.read_anew()
                 continue
-            outcome = self.sender.send(webhook, notification)
+            try:
+                outcome = self.sender.send(webhook, notification)
+            except Unopenable as error:
+                self._unreadable(stored, error)
+                return None
             now = self.clock.now()
             self.watch.attempted(webhook, notification, outcome, now)
             after = (
                 _advanced(webhook, notification, outcome, now)
                 if outcome.delivered
-                else self._failed(webhook, notification, outcome, now)
+                else self._failed(webhook, notification, outcome, now, age)
             )
-            if not self.webhooks.update(webhook, after):
-                stuck = webhook
+            if not self._stored(stored, after, outcome.name):
+                stuck = stored
+                if outcome.delivered:
+                    self._move_at_rest(stored, notification, outcome, now)
                 continue
             if after.state is WebhookState.DISABLED:
                 self.watch.disabled(after, after.reason)
                 return None
             if not outcome.delivered:
-                return _to_hide(after, now, receives)
+                return _to_hide(after, now, age)
             if after.state is WebhookState.ACTIVE and (notification.ends_task or ahead.drained(after)):
                 return None
+
+    def _unreadable(self, webhook: Webhook, error: Unopenable) -> None:
+        """Disable a webhook whose secrets nothing opens any more: to come back for it would change nothing."""
+        reason = f"unreadable: {error}"
+        after = replace(webhook, state=WebhookState.DISABLED, reason=reason, next_attempt_at=0, due_at=None)
+        if self._open(webhook) and self._stored(webhook, after, retry.OWN_FAULT):
+            self.watch.disabled(after, reason)
 
     def _open(self, webhook: Webhook) -> bool:
         if webhook.state is WebhookState.FAILING:
             return webhook.next_attempt_at <= self.clock.now() + EARLY_MS
         return webhook.state is WebhookState.ACTIVE
+
+    def _stored(self, before: Webhook, after: Webhook, outcome: str) -> bool:
+        """Store what a webhook has become, and announce it; False if somebody else changed it meanwhile."""
+        if not self.webhooks.update(before, after) and self.webhooks.get(before.ref, before.config_id) != after:
+            return False  # else only the answer was lost
+        news = _news(before.state, after.state)
+        if news is not None:
+            try:
+                self.announcer.announce(news, after, outcome, self.clock.now())
+            except Exception as error:
+                logger.warning("%s can't be announced: %s", news, type(error).__name__)
+        return True
+
+    def _move_at_rest(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> None:
+        """Move the cursor of a webhook that was paused while this notification was delivered: it needn't come again."""
+        stands = self.webhooks.get(webhook.ref, webhook.config_id)
+        if stands is not None and stands.state is WebhookState.PAUSED and _place(stands) == _place(webhook):
+            self._stored(stands, _advanced(stands, notification, outcome, now), outcome.name)
 
     def _hand_over(self, doorbell: Doorbell) -> None:
         self.doorbells.ring([Ring(doorbell, f"{doorbell.key}-{self.ids.token()}")])
@@ -126,7 +174,7 @@ class Delivery:
             return None
         return next_look(now, webhook.key)
 
-    def _failed(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> Webhook:
+    def _failed(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int, age: float) -> Webhook:
         """Record a failed attempt; what the webhook becomes by it."""
         failures, attempt = webhook.failures + 1, webhook.attempt + 1
         blocked = self._blocked_before(webhook, notification) + 1 if outcome.name == retry.SSRF_BLOCKED else 0
@@ -141,7 +189,7 @@ class Delivery:
         if isinstance(decision, GiveUp):
             return replace(counted, state=WebhookState.DISABLED, reason=decision.reason, next_attempt_at=0, due_at=None)
         again = now + math.ceil(decision.seconds * 1000)
-        grace = HIDDEN_GRACE_MS if decision.seconds <= LONGEST_HIDE else 0
+        grace = HIDDEN_GRACE_MS if _hides(decision.seconds, age) else 0
         return replace(counted, state=WebhookState.FAILING, next_attempt_at=again, due_at=again + grace)
 
     def _blocked_before(self, webhook: Webhook, notification: Notification) -> int:
@@ -162,6 +210,8 @@ def _advanced(webhook: Webhook, notification: Notification, outcome: Outcome, no
     state, reason, due_at = WebhookState.ACTIVE, "", None
     if outcome.disable:
         state, reason = WebhookState.DISABLED, retry.DISABLED_BY_RECEIVER
+    elif webhook.state is WebhookState.PAUSED:
+        state, reason = webhook.state, webhook.reason
     elif not notification.ends_task:
         # A webhook that failed stays failing until its log is drained.
         state = webhook.state
@@ -182,10 +232,26 @@ def _advanced(webhook: Webhook, notification: Notification, outcome: Outcome, no
     )
 
 
-def _to_hide(webhook: Webhook, now: int, receives: int) -> int | None:
+def _to_hide(webhook: Webhook, now: int, age: float) -> int | None:
     """For how many seconds a failing webhook's doorbell is hidden; None when it is left to the due index."""
     seconds = math.ceil((webhook.next_attempt_at - now) / 1000)
-    return seconds if seconds <= LONGEST_HIDE and receives < MOST_RECEIVES else None
+    return seconds if _hides(seconds, age) else None
+
+
+def _hides(seconds: float, age: float) -> bool:
+    return seconds <= LONGEST_HIDE and age + seconds <= OLDEST
+
+
+def _place(webhook: Webhook) -> tuple[str, int, bool]:
+    return webhook.key, webhook.cursor, webhook.snapshot_due
+
+
+def _news(before: WebhookState, after: WebhookState) -> News | None:
+    if after is before:
+        return None
+    if before is WebhookState.FAILING and after is WebhookState.ACTIVE:
+        return News.RECOVERED
+    return {WebhookState.FAILING: News.FAILING, WebhookState.DISABLED: News.DISABLED}.get(after)
 
 
 def _soon(now: int) -> int:

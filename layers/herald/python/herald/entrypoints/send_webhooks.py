@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from zlib import crc32
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -20,7 +21,8 @@ logger = json_logger()
 
 NAMESPACE = "Herald"
 SERVICE = "herald"
-OWN_FAULT_SECONDS = 30  # until a doorbell comes back that met a fault of our own
+OWN_FAULT_SECONDS = 30  # until a doorbell comes back that met a fault of our own; doubled each time it is received again
+LONGEST_OWN_FAULT = 480
 
 
 class DeliveryWatch:
@@ -93,12 +95,12 @@ def _answer(
     seconds: int | None
     try:
         doorbell = doorbell_from_body(record["body"])
-        receives = int(record["attributes"]["ApproximateReceiveCount"])
-        seconds = delivery.answer(doorbell, remaining, receives)
+        age = delivery.clock.now() / 1000 - int(record["attributes"]["SentTimestamp"]) / 1000
+        seconds = delivery.answer(doorbell, remaining, max(0, age))
     except Exception:
-        logger.exception("doorbell can't be answered", message_id=record["messageId"])
+        logger.exception("doorbell can't be answered", outcome=OWN_FAULT, message_id=record["messageId"])
         watch.own_fault()
-        seconds = OWN_FAULT_SECONDS
+        seconds = _own_fault_seconds(record)
     if seconds is None:
         return True
     try:
@@ -106,3 +108,13 @@ def _answer(
     except Exception:
         logger.exception("doorbell can't be hidden; the queue shows it again by itself", message_id=record["messageId"])
     return False
+
+
+def _own_fault_seconds(record: Mapping[str, Any]) -> int:
+    """For how long a doorbell is hidden that met a fault of our own: what is down heals sooner when it isn't hammered.
+
+    Each doorbell has a time of its own between the half and the whole, so that they don't all come back at once.
+    """
+    before = int(record["attributes"]["ApproximateReceiveCount"]) - 1
+    longest = min(LONGEST_OWN_FAULT, OWN_FAULT_SECONDS << min(before, 10))
+    return longest - crc32(record["messageId"].encode()) % (longest // 2 + 1)
