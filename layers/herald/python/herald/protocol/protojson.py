@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, PlainValidator, Str
 from pydantic import model_validator as _model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from herald.protocol.codec import ExactFloat, parse_base64, parse_timestamp, print_base64, timestamp
+from herald.protocol.codec import MAX_DIGITS, ExactFloat, parse_base64, parse_timestamp, print_base64, timestamp
 from herald.protocol.errors import FieldViolation, InvalidParamsError
 
 MAX_LEVELS = 100  # of arrays and objects in one `data` or `metadata`
@@ -168,7 +168,7 @@ def _int32(value: Any) -> int:
 
 def _is_whole(text: str) -> bool:
     digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) <= 10
+    return digits.isascii() and digits.isdigit() and len(digits) <= MAX_DIGITS
 
 
 def _moment(*, up: bool) -> PlainValidator:
