@@ -55,7 +55,9 @@ def test_whatever_the_task_holds_each_attempt_is_signed_as_it_is_sent(data: list
 
     road.run()
     for _ in failures:
-        road.wait(7_200)
+        road.clock.advance(7_200)
+        road.sweep()
+        road.run()
 
     snapshot = codec.dumps({"task": fold(a_ref(), road.world.entries(a_ref())[:1])})
     stored = [snapshot.encode(), *(one.body.encode() for one in entries)]
