@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from herald.metrics import Metric
 from herald.protocol.states import TaskState
 from herald.records import (
     Attempt,
@@ -290,6 +291,17 @@ class Announcer(Protocol):
             webhook: as it stands now; ``reason`` says why it is disabled.
             outcome: of the attempt that brought it about, see herald.delivery.retry.
             at: ms since 1970.
+        """
+
+
+class Meter(Protocol):
+    """Who counts and measures, for an operator's alarms and dashboard. It asks nobody and doesn't fail."""
+
+    def add(self, metric: Metric, value: float = 1, outcome: str = "") -> None:
+        """Count or measure once.
+
+        Args:
+            outcome: for a metric that is split by it, and for no other.
         """
 
 

@@ -34,6 +34,9 @@ CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts"
 # A card is served without its signature when KMS doesn't answer, so nobody waits long for it.
 IMPATIENT = CONFIG.merge(Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2}))
 
+# An announcement is given up rather than waited for: a delivery is under way.
+NO_SECOND_TRY = CONFIG.merge(Config(connect_timeout=1, read_timeout=1, retries={"total_max_attempts": 1}))
+
 THROTTLED = frozenset(
     {
         "ExecutionLimitExceeded",
@@ -118,6 +121,10 @@ class AwsClients:
     @cached_property
     def cloudformation(self) -> CloudFormationClient:
         return self._session.client("cloudformation", config=CONFIG)
+
+    @cached_property
+    def events(self) -> Any:
+        return self._session.client("events", config=NO_SECOND_TRY)
 
     @cached_property
     def s3(self) -> S3Client:
