@@ -143,8 +143,9 @@ def test_errors_are_told_by_status_with_their_reasons(document: JsonObject) -> N
     assert responses["Error404"]["description"] == (
         "The reason in error.details[0] is METHOD_NOT_FOUND or TASK_NOT_FOUND."
     )
-    assert set(responses["Error401"]["headers"]) == {"WWW-Authenticate"}
+    assert set(responses["Error401"]["headers"]) == set(responses["Error403"]["headers"]) == {"WWW-Authenticate"}
     assert set(responses["Error429"]["headers"]) == {"Retry-After"}
+    assert "Error405" not in responses  # of verbs that the document doesn't name
     told = document["paths"]["/tasks/{id}"]["get"]["responses"]
     assert sorted(told) == ["200", "400", "401", "403", "404", "429", "500", "503", "504"]
     told = document["paths"]["/message:send"]["post"]["responses"]
@@ -284,11 +285,11 @@ def test_security_is_the_cards_in_openapis_words() -> None:
             "type": "oauth2",
             "flows": {"authorizationCode": {"authorizationUrl": "https://a", "tokenUrl": "https://t", "scopes": {}}},
         },
+        "device": {"type": "oauth2", "flows": {}},  # OpenAPI 3.1 has no device code
         "oidc": {"type": "openIdConnect", "openIdConnectUrl": "https://i/.well-known/x"},
         "mtls": {"type": "mutualTLS"},
     }
-    # OpenAPI 3.1 has no device code: a client that can only do that isn't told a half-truth.
-    assert made["security"] == [{"oauth": ["send"], "key": []}]
+    assert made["security"] == [{"oauth": ["send"], "key": []}, {"device": []}]
 
 
 # ---- at its address ----

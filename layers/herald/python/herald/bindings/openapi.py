@@ -62,8 +62,8 @@ SHAPES = {
 
 _ABOUT = (
     "The HTTP+JSON binding of A2A {version}. Bodies are ProtoJSON (specification sections 5.5 to 5.7). Answers are as "
-    "the schemas say. Requests may also name their fields in snake_case, give enums by number and integers as strings, and "
-    "write null for what is left out; members that a schema doesn't name are ignored. Each path is served below "
+    "the schemas say. Requests may also name their fields in snake_case, give enums by number and integers as strings, "
+    "and write null for what is left out; members that a schema doesn't name are ignored. Each path is served below "
     "/{{tenant}} as well. {header} may be a query parameter of the same name instead.\n\n{agent}"
 )
 _NO_STREAMS = "This agent doesn't stream: the answer is UnsupportedOperation."
@@ -72,7 +72,7 @@ _NO_STREAMS = "This agent doesn't stream: the answer is UnsupportedOperation."
 _GATEWAY = {403: {"PERMISSION_DENIED"}, 429: {"RESOURCE_EXHAUSTED"}, 504: {"UNAVAILABLE"}}
 _OF_BODIES = frozenset({413, 415})
 _OF_PATHS = frozenset({405})  # of verbs that the document doesn't name
-_MORE_HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
+_MORE_HEADERS = {401: "WWW-Authenticate", 403: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 
 _TASK_ID = {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}
 _CONFIG_ID = {"type": "string", "pattern": "^[!-.0-~]{1,128}$"}
@@ -102,12 +102,11 @@ def document(card: Mapping[str, Any]) -> JsonObject:
             "headers": {"Extensions": {"description": "The extensions in use.", "schema": _TEXT}},
         },
     }
-    if schemes := _security_schemes(card.get("securitySchemes", {})):
-        made["components"]["securitySchemes"] = schemes
+    if schemes := card.get("securitySchemes"):
+        made["components"]["securitySchemes"] = {name: _security_scheme(each) for name, each in schemes.items()}
         made["security"] = [
-            {name: each["schemes"][name].get("list", []) for name in each["schemes"]}
+            {name: scopes.get("list", []) for name, scopes in each.get("schemes", {}).items()}
             for each in card.get("securityRequirements", [])
-            if set(each.get("schemes", {})) <= set(schemes)
         ]
     return made
 
@@ -150,9 +149,8 @@ def _operation(route: Route) -> JsonObject:
         made["requestBody"] = _body(shape.request, variables)
     else:
         made["parameters"] += _query(shape.request, variables)
-    left_out = _OF_PATHS if route.method == "POST" else _OF_PATHS | _OF_BODIES
     for status in _statuses():
-        if status not in left_out:
+        if route.method == "POST" or status not in _OF_BODIES:
             made["responses"][str(status)] = {"$ref": f"#/components/responses/Error{status}"}
     return made
 
@@ -201,7 +199,7 @@ def _statuses() -> dict[int, set[str]]:
     found: dict[int, set[str]] = {status: set(reasons) for status, reasons in _GATEWAY.items()}
     for kind in _kinds(A2AError):
         found.setdefault(kind.row.status, set()).add(kind.row.reason)
-    return dict(sorted(found.items()))
+    return {status: found[status] for status in sorted(found) if status not in _OF_PATHS}
 
 
 def _kinds(kind: type[A2AError]) -> list[type[A2AError]]:
@@ -274,30 +272,23 @@ _ERRORS = {"Status": _STATUS, "ErrorInfo": _ERROR_INFO, "BadRequest": _BAD_REQUE
 # ---- security ----
 
 
-def _security_schemes(schemes: Mapping[str, Any]) -> JsonObject:
-    """The card's schemes in OpenAPI's words; the card's are made after them."""
-    found = {name: _security_scheme(scheme) for name, scheme in schemes.items()}
-    return {name: scheme for name, scheme in found.items() if scheme}
-
-
-def _security_scheme(scheme: Mapping[str, Any]) -> JsonObject | None:
+def _security_scheme(scheme: Mapping[str, Any]) -> JsonObject:
+    """A scheme of the card in OpenAPI's words; the card's are made after them."""
     ((kind, told),) = scheme.items()
     made = _SCHEMES[kind](told)
-    if made is not None and (about := told.get("description")):
-        made["description"] = about
-    return made
+    return {**made, "description": told["description"]} if told.get("description") else made
 
 
-def _oauth2(told: Mapping[str, Any]) -> JsonObject | None:
+def _oauth2(told: Mapping[str, Any]) -> JsonObject:
     flows = {name: dict(flow) for name, flow in told["flows"].items() if name in _FLOWS}
     for flow in flows.values():
         flow.pop("pkceRequired", None)
         flow.setdefault("scopes", {})
-    return {"type": "oauth2", "flows": flows} if flows else None
+    return {"type": "oauth2", "flows": flows}
 
 
 _FLOWS = frozenset({"authorizationCode", "clientCredentials", "implicit", "password"})  # 3.1 has no device code
-_SCHEMES: dict[str, Callable[[Mapping[str, Any]], JsonObject | None]] = {
+_SCHEMES: dict[str, Callable[[Mapping[str, Any]], JsonObject]] = {
     "apiKeySecurityScheme": lambda told: {"type": "apiKey", "in": told["location"], "name": told["name"]},
     "httpAuthSecurityScheme": lambda told: {
         "type": "http",
