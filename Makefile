@@ -35,6 +35,9 @@ invoke: python ## one function in a container, against the local stack: FUNCTION
 erase: environments ## remove all that is stored of a task or an owner: TASK=… or OWNER=… (TENANT=…, STACK=… for a deployed one, DRY_RUN=1)
 	@$(PYTHON) -m local.ops erase
 
+rotate-keys: environments ## make new keys for webhooks, or finish what an earlier call began (STACK=… for a deployed one, ONLY=signing|sealing, DRY_RUN=1, JSON=1)
+	@$(PYTHON) -m local.ops rotate-keys
+
 test: environments ## every check and every test
 	@$(PYTHON) -m local.checks
 
@@ -62,4 +65,4 @@ python:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
 
-.PHONY: help demo up token down logs invoke erase test conformance bench-lists bench-quick lock clean environments python
+.PHONY: help demo up token down logs invoke erase rotate-keys test conformance bench-lists bench-quick lock clean environments python

@@ -15,14 +15,21 @@ from local import process, stack
 from local.environments import ROOT
 from local.terminal import LocalError
 
-VALUES = {"TASK": "--task", "OWNER": "--owner", "TENANT": "--tenant"}
-SWITCHES = {"DRY_RUN": "--dry-run", "NO_WAIT": "--no-wait", "YES": "--yes"}
+VALUES = {
+    "erase": {"TASK": "--task", "OWNER": "--owner", "TENANT": "--tenant"},
+    "rotate-keys": {"ONLY": "--only"},
+}
+SWITCHES = {
+    "erase": {"DRY_RUN": "--dry-run", "NO_WAIT": "--no-wait", "YES": "--yes"},
+    "rotate-keys": {"DRY_RUN": "--dry-run", "LEAVE": "--leave", "JSON": "--json"},
+}
 
 
-def words(environment: Mapping[str, str], name: str) -> list[str]:
-    """The arguments of `erase` for a stack."""
-    given = [f"{option}={environment[word]}" for word, option in VALUES.items() if environment.get(word)]
-    return [f"--stack={name}", *given, *(option for word, option in SWITCHES.items() if environment.get(word))]
+def words(command: str, environment: Mapping[str, str], name: str) -> list[str]:
+    """The arguments of a command for a stack."""
+    given = [f"{option}={environment[word]}" for word, option in VALUES[command].items() if environment.get(word)]
+    switches = [option for word, option in SWITCHES[command].items() if environment.get(word)]
+    return [f"--stack={name}", *given, *switches]
 
 
 def local_stack(environment: dict[str, str]) -> tuple[str, dict[str, str]]:
@@ -52,7 +59,7 @@ def main(command: list[str]) -> int:
             name, found = local_stack(environment)
             variables = {key: value for key, value in environment.items() if not key.startswith("AWS_")} | found
         path = str(ROOT / "layers" / "herald" / "python")
-        arguments = [sys.executable, "-m", "herald.ops", *command, *words(environment, name)]
+        arguments = [sys.executable, "-m", "herald.ops", *command, *words(command[0], environment, name)]
         return subprocess.run(arguments, env=variables | {"PYTHONPATH": path}, check=False).returncode
     except LocalError as error:
         print(error, file=sys.stderr)

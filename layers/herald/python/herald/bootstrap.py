@@ -41,7 +41,9 @@ from herald.settings import (
 
 if TYPE_CHECKING:
     from herald.adapters.aws import AwsClients
+    from herald.adapters.dynamodb.every_webhook import EveryWebhook
     from herald.adapters.kms import KmsCardKey, KmsTokenKey
+    from herald.adapters.secret_rotation import RotatableSecret
     from herald.adapters.secrets import SecretVersions
     from herald.authorization.verifier import Verifier
     from herald.delivery.cursor import Delivery, Watch
@@ -142,6 +144,17 @@ class Platform:
         from herald.adapters.secrets import SecretVersions
 
         return SecretVersions(lambda: self.aws.secretsmanager, secret_id, self.clock)
+
+    def rotatable(self, secret_id: str) -> RotatableSecret:
+        """A secret for who gives it new versions."""
+        from herald.adapters.secret_rotation import RotatableSecret
+
+        return RotatableSecret(lambda: self.aws.secretsmanager, secret_id)
+
+    def every_webhook(self, table: str) -> EveryWebhook:
+        from herald.adapters.dynamodb.every_webhook import EveryWebhook
+
+        return EveryWebhook(lambda: self.aws.dynamodb, table, self.clock)
 
     def card_key(self, arn: str) -> KmsCardKey | None:
         """The key that signs the Agent Card; None when there is none."""

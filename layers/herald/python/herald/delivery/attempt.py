@@ -25,8 +25,8 @@ USER_AGENT = f"herald/{__version__}"
 class Sender:
     """Makes attempts.
 
-    ``seconds`` bounds each of them in all: name, connection, TLS, request and answer. ``tokens`` is None where a receiver
-    that asks for a Bearer token gets none.
+    ``seconds`` bounds each of them in all: name, connection, TLS, request and answer. ``tokens`` makes those of
+    receivers that ask for one; None where they get none.
     """
 
     policy: UrlPolicy

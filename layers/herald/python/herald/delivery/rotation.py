@@ -23,8 +23,8 @@ Stage = Literal["AWSCURRENT", "AWSPENDING", "AWSPREVIOUS"]
 
 HOUR_MS = 3_600_000
 
-# A key is published so long before it signs: many times what a publisher or a sender keeps of the secret (5 minutes) and
-# what caches keep of the JWKS (5 minutes).
+# A key is published so long before it signs: many times what a publisher or a sender keeps of the secret (5 minutes)
+# and what caches keep of the JWKS (5 minutes).
 LEAD_MS = HOUR_MS
 OVERLAP_MS = 24 * HOUR_MS  # two keys sign: a receiver that loads the JWKS once a day always has one of them
 LINGER_MS = HOUR_MS  # a key is published so long after it has signed for the last time

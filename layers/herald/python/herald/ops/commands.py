@@ -9,12 +9,15 @@ from typing import Any
 
 from herald.adapters.aws import FAILURES
 from herald.bootstrap import Platform
-from herald.ops import erase
+from herald.ops import erase, rotate_keys
 from herald.ports import Unavailable
 
 Run = Callable[[argparse.Namespace, Platform], int]
 
-COMMANDS: dict[str, tuple[Callable[[Any], None], Run]] = {"erase": (erase.arguments, erase.run)}
+COMMANDS: dict[str, tuple[Callable[[Any], None], Run]] = {
+    "erase": (erase.arguments, erase.run),
+    "rotate-keys": (rotate_keys.arguments, rotate_keys.run),
+}
 """Each command's arguments, and what runs it; it returns the process's exit code."""
 
 

@@ -1,0 +1,123 @@
+"""``rotate-keys``: new keys for webhooks' signatures and seals, without a delivery that a receiver would refuse."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from herald.adapters.cloudformation import NoSuchStack
+from herald.bootstrap import Platform
+from herald.ops.rotation import SEALING, Report, Rotation, Step
+from herald.records import Webhook
+
+DONE, WRONG, NOT_YET = 0, 2, 3
+SECRETS = {"signing": "SigningSecretArn", SEALING: "SealingSecretArn"}
+NEEDED = ("TableName", "DeliveryQueueUrl", *SECRETS.values())  # the stack's outputs
+SHOWN = 10  # webhooks that are listed at most
+
+CODES = {Step.STARTED: DONE, Step.FINISHED: DONE, Step.WAITING: NOT_YET, Step.RESEALING: NOT_YET}
+
+
+def arguments(commands: Any) -> None:
+    """Add the command and its arguments."""
+    told = commands.add_parser(
+        "rotate-keys",
+        help="make new keys for webhooks' signatures and seals, or finish what an earlier call began",
+        description="Make new versions of the signing and the sealing secret; called again a day and two hours later, "
+        "see that nothing needs the former versions, and let go of them. Receivers notice nothing.",
+    )
+    told.add_argument("--stack", required=True, help="the name of the CloudFormation stack")
+    told.add_argument("--only", choices=sorted(SECRETS), default="", help="rotate one of the two secrets")
+    told.add_argument("--dry-run", action="store_true", help="tell how things stand, and change nothing")
+    told.add_argument(
+        "--leave", action="store_true", help="finish although webhooks are left that can't be sealed anew"
+    )
+    told.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(told: argparse.Namespace, platform: Platform) -> int:
+    """Run the command; the process's exit code: 3 when it is too early, or not all is sealed anew yet."""
+    try:
+        found = platform.outputs(told.stack)
+    except NoSuchStack:
+        return _refuse(f"There is no stack {told.stack} in this account and region: set AWS_REGION, or name another.")
+    if missing := [name for name in NEEDED if name not in found]:
+        return _refuse(f"Stack {told.stack} has no output {', '.join(missing)}: deploy it anew, it is older than this.")
+    rotation = Rotation(
+        {name: platform.rotatable(found[arn]) for name, arn in SECRETS.items() if told.only in ("", name)},
+        platform.every_webhook(found["TableName"]),
+        platform.webhooks(found["TableName"]),
+        platform.doorbells(found["DeliveryQueueUrl"]),
+        platform.clock,
+        platform.ids,
+    )
+    report = rotation.look() if told.dry_run else rotation.go_on(leave=told.leave)
+    print(json.dumps(_as_json(report), indent=2) if told.json else "\n".join(_lines(report, told)))
+    return DONE if told.dry_run else CODES[report.step]
+
+
+def _lines(report: Report, told: argparse.Namespace) -> Iterator[str]:
+    yield _HEADLINES[report.step] if not told.dry_run else "Nothing was changed: this was a dry run."
+    for name, state in report.secrets.items():
+        yield f"  {name}: version {state.current.version_id}, made {_time(state.current.created_at)}"
+        if schedule := report.schedules.get(name):
+            if name != SEALING:
+                yield f"    its keys are published; they sign from {_time(schedule.signs_at)}"
+                yield f"    the former keys sign until {_time(schedule.alone_at)}"
+            yield f"    to be finished from {_time(schedule.over_at)}"
+    if report.resealed:
+        yield f"  {report.resealed} webhooks were sealed anew."
+    yield from _listed("still sealed by a former version", report.left)
+    yield from _listed("disabled, for nothing opens their secrets: their clients must register anew", report.unreadable)
+    if report.schedules and report.step is not Step.RESEALING:
+        yield f"Run the same command after {_time(max(each.over_at for each in report.schedules.values()))} to finish."
+    if report.step is Step.RESEALING:
+        yield "Run the same command again. What stays is explained in the log of send_webhooks; --leave lets it be."
+
+
+_HEADLINES = {
+    Step.STARTED: "New versions are made. Receivers notice nothing.",
+    Step.WAITING: "A rotation is under way, and it is too early to finish it. Nothing was changed.",
+    Step.RESEALING: "Not finished: some webhooks are still sealed by a former version. Their senders have been rung.",
+    Step.FINISHED: "Finished: nothing needs a former version any more. The next call begins a new rotation.",
+}
+
+
+def _listed(what: str, webhooks: tuple[Webhook, ...]) -> Iterator[str]:
+    if webhooks:
+        yield f"  {len(webhooks)} webhooks are {what}:"
+    yield from (f"    {one.config_id} of task {one.ref.task_id} ({one.state})" for one in webhooks[:SHOWN])
+
+
+def _as_json(report: Report) -> dict[str, Any]:
+    def webhooks(found: tuple[Webhook, ...]) -> list[dict[str, str]]:
+        return [{"configId": one.config_id, "taskId": one.ref.task_id, "state": one.state.value} for one in found]
+
+    return {
+        "step": report.step.value,
+        "secrets": {
+            name: {
+                "version": state.current.version_id,
+                "madeAt": _time(state.current.created_at),
+                "previousVersion": state.previous.version_id if state.previous else None,
+                **({"finishFrom": _time(report.schedules[name].over_at)} if state.previous else {}),
+            }
+            for name, state in report.secrets.items()
+        },
+        "resealed": report.resealed,
+        "left": webhooks(report.left),
+        "unreadable": webhooks(report.unreadable),
+    }
+
+
+def _time(at: int) -> str:
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _refuse(sentence: str) -> int:
+    print(sentence, file=sys.stderr)
+    return WRONG
