@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-
 from clients.vectors import make
+
 from herald.webhooks import Jwks, Notification, VerificationError, verify, verify_jwt
 
 VECTORS: dict[str, Any] = json.loads(make.FILE.read_text())
@@ -36,9 +36,9 @@ def said(case: Mapping[str, Any], jwks: Jwks | None = None) -> Any:
     elif "jwks" in options:
         options["jwks"] = VECTORS["sets"][options["jwks"]]
     body = base64.b64decode(case["bodyBase64"]) if "bodyBase64" in case else case["body"].encode()
-    function = {"signature": verify, "jwt": verify_jwt}[case["profile"]]
+    functions: dict[str, Callable[..., Notification]] = {"signature": verify, "jwt": verify_jwt}
     try:
-        got: Notification = function(body, Pairs(case["headers"]), **options)
+        got = functions[case["profile"]](body, Pairs(case["headers"]), **options)
     except VerificationError as error:
         return error.reason.value
     except ValueError:
