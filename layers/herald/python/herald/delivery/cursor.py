@@ -31,6 +31,8 @@ EARLY_MS = 1_000  # a hidden doorbell may be back that much before its time
 HIDDEN_GRACE_MS = 60_000  # the due index rings so much after a hidden doorbell should have been back
 DRAINING_MS = 300_000
 
+UNREADABLE = "unreadable"  # how the reason begins of a webhook whose secrets nothing opens any more
+
 
 class Watch(Protocol):
     """Who is told what happened: for logs and metrics. It gets no secret and must not raise."""
@@ -125,7 +127,7 @@ class Delivery:
 
     def _unreadable(self, webhook: Webhook, error: Unopenable) -> None:
         """Disable a webhook whose secrets nothing opens any more: to come back for it would change nothing."""
-        reason = f"unreadable: {error}"
+        reason = f"{UNREADABLE}: {error}"
         after = replace(webhook, state=WebhookState.DISABLED, reason=reason, next_attempt_at=0, due_at=None)
         if self._open(webhook) and self._stored(webhook, after, retry.OWN_FAULT):
             self.watch.disabled(after, reason)
