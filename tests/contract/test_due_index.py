@@ -8,7 +8,7 @@ from builders.records import a_header, a_ref, a_webhook, message_entry, status_e
 from builders.stores import Store
 from fakes.clock import START
 from herald.protocol.states import TaskState
-from herald.records import Due
+from herald.records import Due, WebhookState
 
 
 def test_tasks_and_webhooks_are_due_from_their_time_on(store: Store) -> None:
@@ -65,3 +65,35 @@ def test_the_longest_due_comes_first_over_all_shards(store: Store) -> None:
         assert store.log.create(a_header(ref=ref, due_at=START + (number * 7) % 40), message_entry(), None)
 
     assert [due.due_at - START for due in store.index.due(START + 40)] == list(range(40))
+
+
+def test_webhooks_at_rest_are_found_and_never_due(store: Store) -> None:
+    paused, disabled = a_webhook("p#1", created_at=START + 5), a_webhook("d", due_at=START, created_at=START + 2)
+    working = a_webhook("w", due_at=START)
+    for webhook in (paused, disabled, working):
+        store.webhooks.put(webhook)
+    assert list(store.index.resting()) == []
+
+    # One that had nothing due, whose task is drained, is found as well as one that had.
+    resting = replace(paused, state=WebhookState.PAUSED)
+    assert store.webhooks.update(paused, resting)
+    assert store.webhooks.update(disabled, replace(disabled, state=WebhookState.DISABLED, due_at=None))
+    assert list(store.index.resting()) == [Due(a_ref(), "d", START + 2), Due(a_ref(), "p#1", START + 5)]
+    assert [due.config_id for due in store.index.due(START + 10)] == ["w"]
+    assert store.webhooks.get(a_ref(), "p#1") == resting
+
+    # Moving the cursor of one at rest leaves it there; resumed, it is due and rests no more.
+    moved = replace(resting, cursor=7)
+    assert store.webhooks.update(resting, moved)
+    assert [due.config_id for due in store.index.resting()] == ["d", "p#1"]
+    again = replace(moved, state=WebhookState.ACTIVE, due_at=START + 9)
+    assert store.webhooks.update(moved, again)
+    assert [due.config_id for due in store.index.resting()] == ["d"]
+    assert store.webhooks.get(a_ref(), "p#1") == again
+    assert {due.config_id for due in store.index.due(START + 10)} == {"w", "p#1"}
+
+    # And one that is resumed with nothing left to do stands nowhere.
+    drained = replace(again, due_at=None)
+    assert store.webhooks.update(again, drained)
+    assert store.webhooks.get(a_ref(), "p#1") == drained
+    assert {due.config_id for due in store.index.due(START + 10)} == {"w"}

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 from fakes.clock import FakeClock
 from fakes.faults import Faults
 from herald.ports import ListedPage, Listing
-from herald.records import Attempt, Due, Entry, Header, Listed, Position, TakenSend, TaskRef, Webhook
+from herald.records import Attempt, Due, Entry, Header, Listed, Position, TakenSend, TaskRef, Webhook, WebhookState
 
 Record = Header | Entry | TakenSend | Webhook | Attempt
 R = TypeVar("R", Header, Entry, TakenSend, Webhook, Attempt)
@@ -297,6 +297,17 @@ class FakeDueIndex(_Stored):
                     config_id = record.config_id if isinstance(record, Webhook) else None
                     found.append(Due(ref, config_id, record.due_at))
             return sorted((due for due in found if not self.lag(due)), key=lambda due: due.due_at)
+
+    def resting(self) -> Iterable[Due]:
+        with self._call("resting"):
+            found = [
+                Due(ref, record.config_id, record.created_at)
+                for (ref, _), item in self.world.items.items()
+                if isinstance(record := item.record, Webhook)
+                and record.state in (WebhookState.PAUSED, WebhookState.DISABLED)
+                and record.due_at is None
+            ]
+            return sorted(found, key=lambda due: due.due_at)
 
 
 class FakeTaskIndex(_Stored):

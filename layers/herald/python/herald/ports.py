@@ -108,6 +108,12 @@ class DueIndex(Protocol):
     def due(self, now: int) -> Iterable[Due]:
         """What must be looked at by ``now``, the earliest first; eventually consistent: callers read the item."""
 
+    def resting(self) -> Iterable[Due]:
+        """Webhooks that are paused or disabled, so that nothing of them becomes due: an operator looks for them here.
+
+        The oldest first; ``due_at`` is when they were made. Eventually consistent.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -303,6 +309,17 @@ class Meter(Protocol):
         Args:
             outcome: for a metric that is split by it, and for no other.
         """
+
+    def flush(self) -> None:
+        """Write what was gathered; called at the end of each invocation."""
+
+
+class Unmetered:
+    """A Meter that counts nothing."""
+
+    def add(self, metric: Metric, value: float = 1, outcome: str = "") -> None: ...
+
+    def flush(self) -> None: ...
 
 
 class Signer(Protocol):

@@ -28,6 +28,10 @@ class DynamoDueIndex:
         shards = [self._shard(f"{shard:02d}", now) for shard in range(keys.DUE_SHARDS)]
         return merge(*shards, key=lambda due: due.due_at)
 
+    def resting(self) -> Iterator[Due]:
+        shards = [self._shard(f"{keys.RESTING}{shard:02d}", keys.LAST_MOMENT) for shard in range(keys.DUE_SHARDS)]
+        return merge(*shards, key=lambda due: due.due_at)
+
     def _shard(self, shard: str, now: int) -> Iterator[Due]:
         found = query(
             self._client(),

@@ -228,6 +228,8 @@ CHANGING: dict[str, Stored] = {
     "began": Stored("began", "N", -1),
 }
 FIXED = ("ref", "config_id", "key", "created_at", "expires_second")
+NOWHERE: Value = {"S": keys.RESTING}  # the due shard of a webhook that stands in none
+AT_REST = frozenset({WebhookState.PAUSED, WebhookState.DISABLED})
 
 
 def webhook_item(webhook: Webhook) -> Item:
@@ -254,12 +256,17 @@ def stored(webhook: Webhook, name: str) -> dict[str, AttributeValueTypeDef | Non
         return {"snapshot": {"S": DUE} if value else None}
     if name == "due_at":
         if value is None:
-            return {"dueAt": None, "dueShard": None}
+            return _resting(webhook) if webhook.state in AT_REST else {"dueAt": None, "dueShard": None}
         return {"dueAt": {"N": str(value)}, "dueShard": {"S": keys.due_shard(keys.pk(webhook.ref))}}
     attribute, kind, absent = CHANGING[name]
     if value == absent:
         return {attribute: None}
     return {attribute: {"S": str(value)} if kind == "S" else {"N": str(value)}}
+
+
+def _resting(webhook: Webhook) -> dict[str, AttributeValueTypeDef | None]:
+    """Where a webhook that waits for an operator stands in the due index: only to be found, the oldest first."""
+    return {"dueAt": {"N": str(webhook.created_at)}, "dueShard": {"S": keys.resting_shard(keys.pk(webhook.ref))}}
 
 
 def webhook_update(webhook: Webhook, changed: Iterable[str]) -> tuple[str, dict[str, str], Item]:
@@ -295,7 +302,7 @@ def webhook_from_image(image: Image) -> Webhook:
         snapshot_due="snapshot" in image,
         created_at=int(image["createdAt"]["N"]),
         expires_second=int(image["expiresAt"]["N"]),
-        due_at=int(image["dueAt"]["N"]) if "dueAt" in image else None,
+        due_at=None if image.get("dueShard", NOWHERE)["S"].startswith(keys.RESTING) else int(image["dueAt"]["N"]),
         **fields,
     )
 

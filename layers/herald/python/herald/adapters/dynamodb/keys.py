@@ -18,6 +18,7 @@ ORIGINS = "ORIGINS"
 LOG = "LOG#"
 PUSH = "PUSH#"
 DUE_SHARDS = 16
+RESTING = "rest"
 LAST_MOMENT = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 LAST_CHARACTER = "\U0010ffff"  # sorts after every other one
 
@@ -135,6 +136,11 @@ def list_range(since: int | None, below: Position | None) -> tuple[str, str]:
 def due_shard(partition: str) -> str:
     """ "00" to "15", by the item's partition key."""
     return f"{crc32(partition.encode()) % DUE_SHARDS:02d}"
+
+
+def resting_shard(partition: str) -> str:
+    """ "rest00" to "rest15": shards of the due index in which nothing becomes due."""
+    return RESTING + due_shard(partition)
 
 
 def body_key(partition: str, number: int, writer: str) -> str:

@@ -53,6 +53,8 @@ class DynamoWebhooks:
 
     def update(self, before: Webhook, after: Webhook) -> bool:
         differing = [f.name for f in fields(Webhook) if getattr(before, f.name) != getattr(after, f.name)]
+        if "state" in differing and "due_at" not in differing:
+            differing.append("due_at")  # where it stands in the due index goes by its state, too
         if wrong := [name for name in differing if name in items.FIXED]:
             raise ValueError(f"an update can't change {', '.join(wrong)}")
         names = {"#key": "key", "#cursor": "cursor", "#snapshot": "snapshot"}
