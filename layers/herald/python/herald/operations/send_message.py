@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from herald.operations import input_modes, references, view, waiting
-from herald.operations.call import Call, Limits
+from herald.operations.call import Call, Limits, not_found
 from herald.operations.follow_up import FollowUps
 from herald.operations.identity import Identity, idempotency_key, identify
 from herald.operations.new_task import NewTasks
@@ -78,7 +78,10 @@ class SendMessage:
         entries = None
         if message.get("taskId"):
             if wish:  # a message mustn't be taken by a call that then fails
-                self.registrar.check_room(wish, call.task(message["taskId"]))
+                ref = call.task(message["taskId"])
+                if self.log.header(ref) is None:  # nor anything be reserved for a task that isn't there
+                    raise not_found(ref.task_id)
+                self.registrar.check_room(wish, ref)
             header, entries = self.follow_ups.take(call, message, identity, body)
             if wish:
                 self.registrar.ensure(wish, header)
