@@ -27,7 +27,7 @@ def failing(*, retry_after: str = "", numbers: tuple[int, ...] = (1,)) -> Road:
     road.register()
     for number in numbers:
         road.working(number)
-    road.transport.script(URL, answer(500, **({"retry_after": retry_after} if retry_after else {})))
+    road.transport.script(URL, answer(500, retry_after=retry_after))
     road.run()
     assert road.webhook().state is WebhookState.FAILING
     return road
