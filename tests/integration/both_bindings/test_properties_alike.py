@@ -88,7 +88,7 @@ def requests() -> Any:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)
-@pytest.mark.parametrize("operation", METHODS)
+@pytest.mark.parametrize("operation", [name for name in METHODS if openapi.SHAPES[name].result is not None])
 def test_the_same_request_has_the_same_answer_over_both(
     worlds: tuple[ApiBench, ApiBench], requests: Any, operation: str, mode: GenerationMode
 ) -> None:
@@ -99,7 +99,7 @@ def test_the_same_request_has_the_same_answer_over_both(
         api.call("CreateTaskPushNotificationConfig", {"taskId": task_id, "id": "c", "url": HOOK}, "anonymous")
     names = {member.name for member in openapi.SHAPES[operation].request.members}
 
-    @settings(bounded, max_examples=EXAMPLES or 15)
+    @settings(bounded, max_examples=EXAMPLES or 10)
     @given(case=requests[f"/{operation}"]["POST"].as_strategy(mode), there=st.booleans())
     def check(case: Any, there: bool) -> None:
         params = case.body
