@@ -28,6 +28,8 @@ FULL = a_webhook(
     delivered=9,
     first_success_at=START + 3,
     last_success_at=START + 4,
+    mark="kaaaaaaa",
+    began=2,
 )
 
 
@@ -77,6 +79,7 @@ def test_deleting_is_idempotent(store: Store) -> None:
         {"state": WebhookState.DISABLED, "reason": "gone", "due_at": None},
         {"due_at": START + 77},
         {"first_success_at": 0},
+        {"cursor": 5, "snapshot": 5, "snapshot_due": True, "mark": "", "began": -1},
         {},
     ],
     ids=lambda change: ",".join(change) or "nothing",
@@ -131,6 +134,14 @@ def test_a_state_is_not_changed_over_a_pause(store: Store) -> None:
     store.webhooks.put(paused)
     assert not store.webhooks.update(seen, replace(seen, state=WebhookState.FAILING, failures=1))
     assert store.webhooks.get(REF, "cfg-1") == paused
+
+
+def test_a_state_is_not_changed_over_a_resume(store: Store) -> None:
+    seen = a_webhook(state=WebhookState.FAILING, failures=11)
+    resumed = replace(seen, failures=0)
+    store.webhooks.put(resumed)
+    assert not store.webhooks.update(seen, replace(seen, state=WebhookState.DISABLED, failures=12))
+    assert store.webhooks.get(REF, "cfg-1") == resumed
 
 
 def test_a_deleted_webhook_is_never_made_again_by_an_update(store: Store) -> None:
