@@ -3,6 +3,7 @@ for byte like those about one that never existed; and what the door itself says 
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
+from a2a.client import A2AClientError, ClientConfig, ClientFactory
+from a2a.types import a2a_pb2 as a2a
 
 from builders.questions import NEVER, QUESTIONS, Heard, Question, over_rest, over_rpc, without_made
 from e2e.client import Client, message, script
@@ -19,6 +22,9 @@ Json = dict[str, Any]
 NewClient = Callable[..., Client]
 
 ACME = "acme"
+
+# Those that begin tasks of the strangers' own come last: lists show them.
+IN_ORDER = [each for each in QUESTIONS if not each.makes] + [each for each in QUESTIONS if each.makes]
 
 
 @dataclass(frozen=True)
@@ -70,10 +76,7 @@ def masked(question: Question, heard: Heard, answers: list[tuple[int, str, str]]
     return [(status, kind, mask(body)) for status, kind, body in answers]
 
 
-# Those that begin tasks of the strangers' own come last: lists show them.
-@pytest.mark.parametrize(
-    "question", sorted(QUESTIONS, key=lambda each: each.makes), ids=lambda question: question.operation
-)
+@pytest.mark.parametrize("question", IN_ORDER, ids=lambda question: question.operation)
 def test_e9_e11_what_is_anothers_is_answered_like_what_never_existed(scene: Scene, question: Question) -> None:
     before = scene.alice.task(scene.heard.task)
 
@@ -175,3 +178,32 @@ def test_one_token_is_good_for_every_method(new_client: NewClient) -> None:
     client.unregister(task_id, config_id)
 
     assert client.cancel(task_id)["status"]["state"] == "TASK_STATE_CANCELED"
+
+
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
+@pytest.mark.parametrize(
+    ("what", "status", "challenge"),
+    [
+        (None, 401, REALM),
+        ({"seconds": -61}, 401, f'{REALM}, error="invalid_token"'),
+        ({"scope": "profile"}, 403, f'{REALM}, error="insufficient_scope", scope="herald/call"'),
+    ],
+    ids=["no token", "expired", "no scope"],
+)
+def test_a2a_sdk_s_client_raises_with_the_status_and_the_challenge_at_hand(
+    binding: str, what: Json | None, status: int, challenge: str, addresses: Mapping[str, str], mint: Callable[..., str]
+) -> None:
+    headers = {} if what is None else {"Authorization": f"Bearer {mint('alice', **what)}"}
+
+    async def ask_sdk() -> None:
+        async with httpx.AsyncClient(headers=headers, timeout=60, trust_env=False) as http:
+            config = ClientConfig(httpx_client=http, streaming=False, supported_protocol_bindings=[binding])
+            sdk = await ClientFactory(config).create_from_url(addresses["baseUrl"])  # the card is public
+            await sdk.get_task(a2a.GetTaskRequest(id="x"))
+
+    with pytest.raises(A2AClientError, match=f"HTTP Error {status}") as raised:
+        asyncio.run(ask_sdk())
+
+    cause = raised.value.__cause__
+    assert isinstance(cause, httpx.HTTPStatusError)
+    assert cause.response.headers["www-authenticate"] == challenge
