@@ -58,6 +58,13 @@ def test_c12_what_is_sealed_for_one_place_does_not_open_at_another(sealer: Seale
         sealer.open(sealed, "other place")
 
 
+def test_what_nothing_opens_any_more_is_told_from_what_was_never_sealed(sealer: Sealer) -> None:
+    sealed = sealer.seal("secret", "place")
+    with pytest.raises(Unopenable):
+        sealer.open(sealed, "other place")
+    assert sealer.renewed(sealed, "place") == sealed
+
+
 @pytest.mark.parametrize(
     "sealed", ["", "secret", "v1.", "v1.x.y", "v2.a.b", "v1." + "0" * 36 + ".AAAA", "v1." + "ö" * 36 + ".AA"]
 )
@@ -214,7 +221,7 @@ def _gone(aws: AwsClients, version_id: str) -> Iterator[None]:
     def get_secret_value(**which: str) -> Any:
         if which.get("VersionId") == version_id:
             raise ClientError({"Error": {"Code": "ResourceNotFoundException", "Message": ""}}, "GetSecretValue")
-        return plain(**which)  # type: ignore[arg-type]
+        return plain(**which)
 
     with mock.patch.object(aws.secretsmanager, "get_secret_value", get_secret_value):
         yield

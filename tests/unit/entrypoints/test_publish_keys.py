@@ -12,7 +12,7 @@ from builders.events import LambdaContext, rest_event
 from fakes.card_key import FakeCardKey
 from fakes.clock import START
 from fakes.secret_versions import FakeVersion, FakeVersions
-from fakes.world import FakeTokenKey
+from fakes.token_key import FakeTokenKey
 from herald.bindings.cors import Cors
 from herald.delivery.published_keys import PublishedKeys
 from herald.delivery.signing import SigningKeys
@@ -40,9 +40,10 @@ def get(
     event["pathParameters"] = None if tenant is None else {"tenant": tenant}
     stages = zip(("current", "pending", "previous"), ids, strict=False)
     made = {"current": START}  # a moment ago
-    versions = FakeVersions(
-        **{stage: FakeVersion(found, f"secret of {found}", made.get(stage, 0)) for stage, found in stages}
-    )
+    found: dict[str, Any] = {
+        stage: FakeVersion(name, f"secret of {name}", made.get(stage, 0)) for stage, name in stages
+    }
+    versions = FakeVersions(**found)
     keys = SigningKeys(versions if ids else Unreadable())
     answer: dict[str, Any] = handler_for(PublishedKeys(keys, card, tokens))(event, LambdaContext())  # type: ignore[arg-type]
     return answer
