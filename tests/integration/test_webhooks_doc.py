@@ -1,9 +1,7 @@
-"""docs/webhooks.md: its receiver runs as it is printed there, and its numbers are those of the code."""
+"""docs/webhooks.md: its code runs as it is printed there, and its numbers are those of the code."""
 
 from __future__ import annotations
 
-import asyncio
-import io
 import json
 import re
 from collections.abc import Callable
@@ -11,99 +9,117 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-import httpx
 import pytest
 
 from builders.deliveries import URL, Road
-from fakes.secret_versions import FakeVersion, FakeVersions
+from builders.js_verifier import js_verifier
+from builders.jwt_profile import TokenKey
+from fakes.secret_versions import FakeVersions
 from fakes.world import Post
+from herald import webhooks
+from herald.client_secrets import Secrets
 from herald.delivery import retry
 from herald.delivery.signing import SigningKeys
-from herald.webhooks import Reason
+from herald.webhooks import Reason, VerificationError
 
-DOC = (Path(__file__).parents[2] / "docs/webhooks.md").read_text()
+ROOT = Path(__file__).parents[2]
+DOC = (ROOT / "docs/webhooks.md").read_text()
 JWKS_URL = "https://agent.example/.well-known/jwks.json"
+SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
+PROFILES = {"v1a": "By the agent's keys: `v1a`", "v1": "By your own secret: `v1`", "jwt": "By a JWT"}
+
+KEYS, TOKENS = SigningKeys(FakeVersions()), TokenKey()
+JWKS = {"keys": [*(key.jwk for key in KEYS.public("acme")), TOKENS.jwk]}
 
 
-def sent(keys: SigningKeys) -> list[Post]:
-    """The notifications of a short task, signed at this moment."""
-
-    road = Road(signer=keys)
+def sent() -> list[Post]:
+    """The notifications of a short task, signed at this moment, in every profile."""
+    road = Road(signer=KEYS)
     road.clock.set(int(time() * 1000))
-    road.register(snapshot_due=True)
+    road.register(snapshot_due=True, secrets=Secrets(token=SECRET))
     road.working(1)
     road.artifact(2)
     road.completed(3)
     road.run()
-    return road.posts(URL)
+    posts = road.posts(URL)
+    for post in posts:
+        token = TOKENS.token(post.headers["webhook-id"], post.body, int(time()))
+        post.headers["Authorization"] = f"Bearer {token}"
+    return posts
 
 
-@pytest.fixture
-def published(monkeypatch: pytest.MonkeyPatch) -> list[SigningKeys]:
-    """What the JWKS address answers: the keys in this list."""
-    published: list[SigningKeys] = [SigningKeys(FakeVersions())]
-
-    def urlopen(url: str, timeout: float) -> io.BytesIO:
-        assert url == JWKS_URL
-        return io.BytesIO(json.dumps({"keys": [key.jwk for keys in published for key in keys.public("acme")]}).encode())
-
-    monkeypatch.setenv("JWKS_URL", JWKS_URL)
-    monkeypatch.setattr("urllib.request.urlopen", urlopen)
-    return published
+def code(profile: str, language: str) -> str:
+    [block] = re.findall(
+        rf"^### {re.escape(PROFILES[profile])}$.*?```{language}\n(.*?)```", DOC, re.DOTALL | re.MULTILINE
+    )
+    return str(block)
 
 
-def receiver() -> tuple[dict[str, Any], Callable[..., Any]]:
-    [code] = [block for block in re.findall(r"```python\n(.*?)```", DOC, re.DOTALL) if "FastAPI()" in block]
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_pages_python_takes_what_is_genuine_and_nothing_else(profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhooks, "_get", {JWKS_URL: json.dumps(JWKS).encode()}.__getitem__)
     names: dict[str, Any] = {"__name__": "receiver"}
-    exec(compile(code, "docs/webhooks.md", "exec"), names)  # noqa: S102 - the page's own example
+    exec(compile(code(profile, "python"), "docs/webhooks.md", "exec"), names)  # noqa: S102 - the page's own example
+    read: Callable[..., webhooks.Notification] = names["read"]
 
-    async def post(one: Post, **changes: Any) -> httpx.Response:
-        transport = httpx.ASGITransport(app=names["app"])
-        async with httpx.AsyncClient(transport=transport, base_url="https://client.example") as client:
-            return await client.post("/hook", headers=one.headers, content=changes.get("body", one.body))
+    posts = sent()
 
-    return names, post
-
-
-def run(coroutine: Any) -> Any:
-
-    return asyncio.run(coroutine)
-
-
-def test_the_receiver_takes_each_notification_once(
-    published: list[SigningKeys], capsys: pytest.CaptureFixture[str]
-) -> None:
-    names, post = receiver()
-    posts = sent(published[0])
-
-    answers = [run(post(one)).status_code for one in [*posts, posts[-1]]]
-
-    assert answers == [204] * 5
-    lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
-    assert lines == [["0", "task"], ["1", "statusUpdate"], ["2", "artifactUpdate"], ["3", "statusUpdate"]]
-    assert len(names["seen"]) == 4
+    assert [(got.number, got.kind) for got in (read(post.body, post.headers) for post in posts)] == [
+        (0, "task"),
+        (1, "statusUpdate"),
+        (2, "artifactUpdate"),
+        (3, "statusUpdate"),
+    ]
+    with pytest.raises(VerificationError):
+        read(posts[0].body + b" ", posts[0].headers)
 
 
-def test_the_receiver_refuses_what_was_changed(published: list[SigningKeys]) -> None:
-    names, post = receiver()
-    first = sent(published[0])[0]
+# As a receiver's author would: the page's code in a module, and the notifications as they came.
+TRY = """
+globalThis.fetch = async (url) => new Response(url === process.env.JWKS_URL ? process.env.JWKS : null);
+const { read } = await import(process.env.MODULE);
+for (const { headers, body } of JSON.parse(process.env.SENT)) {
+  const { number, kind } = await read(Buffer.from(body), headers);
+  const changed = await read(Buffer.from(`${body} `), headers).catch(({ reason }) => reason);
+  console.log(number, kind, changed);
+}
+"""
 
-    answer = run(post(first, body=first.body + b" "))
 
-    assert (answer.status_code, answer.text) == (400, "wrong_signature")
-    assert names["seen"] == set()
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_pages_javascript_takes_what_is_genuine_and_nothing_else(profile: str) -> None:
+    program = js_verifier()
+    (program.place / f"page-{profile}.mjs").write_text(code(profile, "js"))
+    posts = [{"headers": post.headers, "body": post.body.decode()} for post in sent()]
+
+    told = program.run(
+        "--input-type=module",
+        "--eval",
+        TRY,
+        JWKS_URL=JWKS_URL,
+        JWKS=json.dumps(JWKS),
+        MODULE=f"./page-{profile}.mjs",
+        SENT=json.dumps(posts),
+    )
+
+    reason = {"v1a": "wrong_signature", "v1": "wrong_signature", "jwt": "wrong_body"}[profile]
+    assert told.splitlines() == [
+        f"0 task {reason}",
+        f"1 statusUpdate {reason}",
+        f"2 artifactUpdate {reason}",
+        f"3 statusUpdate {reason}",
+    ]
 
 
-def test_the_receiver_loads_a_new_key_once_a_minute_at_most(published: list[SigningKeys]) -> None:
-    names, post = receiver()
-    run(post(sent(published[0])[0]))
-    new = SigningKeys(FakeVersions(FakeVersion("v-2")))
-    one = sent(new)[0]
+@pytest.mark.parametrize(
+    ("language", "mark", "file"),
+    [("python", "FastAPI()", "fastapi_receiver.py"), ("js", "express()", "express_receiver.mjs")],
+)
+def test_the_pages_complete_receivers_are_those_of_the_examples(language: str, mark: str, file: str) -> None:
+    """tests/integration/receivers runs these."""
+    [block] = [found for found in re.findall(rf"```{language}\n(.*?)```", DOC, re.DOTALL) if mark in found]
 
-    published.insert(0, new)
-    assert run(post(one)).status_code == 400
-    names["keys"]["loaded"] -= 61
-    assert run(post(one)).status_code == 204
+    assert block == (ROOT / "examples" / "receivers" / file).read_text()
 
 
 def test_the_pages_schedule_is_that_of_the_code() -> None:
@@ -121,13 +137,26 @@ def test_the_page_names_every_failure_class() -> None:
 
 
 def test_the_page_names_every_reason() -> None:
-
     for reason in Reason:
         assert f"`{reason.value}`" in DOC
 
 
-def test_the_page_names_every_header_that_is_sent(published: list[SigningKeys]) -> None:
+def test_the_page_names_every_header_that_is_sent() -> None:
     shown = DOC.partition("```text")[2].partition("```")[0].lower()
 
-    for name in sent(published[0])[0].headers:
+    for name in sent()[0].headers:
         assert f"\n{name.lower()}: " in shown
+
+
+def test_the_page_names_every_claim() -> None:
+    [claims] = re.findall(r"^\| Claim \|.*?\n\n", DOC, re.DOTALL | re.MULTILINE)
+
+    assert re.findall(r"^\| `(\w+)`", claims, re.MULTILINE) == [
+        "iat",
+        "exp",
+        "iss",
+        "jti",
+        "taskId",
+        "request_body_sha256",
+        "aud",
+    ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from clients.vectors import make
 
-from builders.receivers import Receiver, answering, receiver
+from builders.receivers import Certificates, Receiver, answering, receiver
 from herald import webhooks
 from herald.webhooks import Jwks, Reason, VerificationError
 
@@ -77,3 +78,14 @@ def test_no_keys_come_of_anything_else(
         loaded(manners)
 
     assert refused.value.reason is Reason.KEYS_UNAVAILABLE
+
+
+def test_a_certificate_that_nobody_vouches_for_is_no_address(tmp_path: Path) -> None:
+    certificates = Certificates.make(tmp_path)
+    with receiver(answering(response("200 OK")), tls=certificates.serving("127.0.0.1")) as here:
+        jwks = Jwks(f"https://127.0.0.1:{here.port}/jwks.json")
+        with pytest.raises(VerificationError) as refused:
+            jwks.current()
+
+    assert here.requests == []
+    assert "CERTIFICATE_VERIFY_FAILED" in str(refused.value.__cause__)

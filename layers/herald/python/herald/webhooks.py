@@ -33,7 +33,7 @@ import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from cryptography.exceptions import InvalidSignature
@@ -338,21 +338,18 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect could lead away from https; unanswered, urllib raises it as an HTTPError."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
 def _get(url: str) -> bytes:
-    end = time.monotonic() + 2 * LOAD_SECONDS
-    opener = urllib.request.build_opener(_NoRedirect)
+    """By the standard library, with the environment's proxies. A redirect is an error, since it could lead anywhere."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (urllib.request.ProxyHandler, urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
+        opener.add_handler(handler())
     request = urllib.request.Request(url, headers={"Accept": "application/jwk-set+json, application/json"})  # noqa: S310 - https, see _check_address
+    end = time.monotonic() + 2 * LOAD_SECONDS
     found = b""
-    answer: IO[bytes]
     with opener.open(request, timeout=LOAD_SECONDS) as answer:
-        while len(found) <= MAX_JWKS and (piece := answer.read1(MAX_JWKS)):  # type: ignore[attr-defined]
+        if answer.status != 200:
+            raise ValueError(f"the address of the JWK set answered {answer.status}")
+        while len(found) <= MAX_JWKS and (piece := answer.read1(MAX_JWKS)):
             found += piece
             if time.monotonic() > end:
                 raise TimeoutError("the keys came too slowly")
