@@ -1,4 +1,4 @@
-"""What one notification costs at AWS, call by call: a healthy one is one conditional update, and only failures record."""
+"""What a notification costs at AWS, call by call: a healthy one is one conditional update, only failures record."""
 
 from __future__ import annotations
 

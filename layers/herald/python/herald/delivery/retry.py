@@ -98,7 +98,7 @@ def decide(outcome: Outcome, failures: int, blocked: int, random: Callable[[], f
         return GiveUp(f"exhausted: {failures} attempts in a row failed, the last one with {outcome.name}")
     delays = BLOCKED_DELAYS if outcome.name == SSRF_BLOCKED else DELAYS
     step = blocked if outcome.name == SSRF_BLOCKED else failures
-    seconds = delays[step - 1] * (1 - JITTER + 2 * JITTER * random())
+    seconds = delays[step - 1] * (1 + JITTER * (2 * random() - 1))
     if outcome.name in _OVERLOADED_OUTCOME or outcome.status in _OVERLOADED_STATUS:
         seconds = max(seconds, OVERLOAD_SECONDS)
     if outcome.retry_after is not None:
