@@ -167,6 +167,25 @@ def test_e12_where_everybody_is_the_one_anonymous_owner_the_documentation_says_s
     assert "`AuthMode=none`, for the local stack only, makes everybody the one owner `anonymous`" in page
 
 
+def test_a_signature_is_in_no_tenant() -> None:
+    api = ApiBench(auth="iam")
+    alice = {"user": "AIDAALICE"}
+    task_id = api.rpc("SendMessage", _sending(), **alice)["result"]["task"]["id"]
+
+    assert api.rest("GET", f"/tasks/{task_id}", **alice).status == 200
+    assert api.rest("GET", f"/acme/tasks/{task_id}", **alice).status == 404
+    assert api.rest("POST", "/acme/message:send", _sending(), **alice).status == 400
+
+
+def test_anybody_is_in_the_tenant_that_the_request_names() -> None:
+    api = ApiBench(auth="none")
+    task_id = api.rest("POST", "/acme/message:send", _sending(), owner="").body["task"]["id"]
+
+    assert api.header(api.ref(task_id, "anonymous", "acme"))
+    assert api.rest("GET", f"/acme/tasks/{task_id}", owner="").status == 200
+    assert api.rest("GET", f"/tasks/{task_id}", owner="").status == 404
+
+
 @pytest.mark.parametrize(
     ("template", "region", "url"),
     [
