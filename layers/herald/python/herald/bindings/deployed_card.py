@@ -83,14 +83,7 @@ def completed(card: Mapping[str, Any], written: WrittenCard, base_url: str, depl
 
 def push_extension(base_url: str, deployment: Deployment) -> JsonObject:
     """How notifications are signed and repeated, as the card announces it; docs/webhooks.md explains it."""
-    tokens = {
-        "bearerToken": {
-            "when": "the authentication's scheme is Bearer, without credentials",
-            "algorithm": "RS256, public key at jwksUrl",
-            "issuer": base_url,
-            "claims": list(token.CLAIMS),
-        }
-    }
+    tokens = {"jwt": "RS256, public key at jwksUrl, where the authentication is Bearer without credentials"}
     return {
         "uri": PUSH_EXTENSION,
         "description": "Notifications are signed, delivered in order, at least once, and repeated on failure.",
@@ -105,9 +98,10 @@ def push_extension(base_url: str, deployment: Deployment) -> JsonObject:
             "algorithms": {
                 "v1a": "ed25519, public keys at jwksUrl",
                 "v1": "hmac-sha256, where the token is whsec_ and the receiver's own key in base64",
+                **(tokens if deployment.webhook_tokens else {}),
             },
-            **(tokens if deployment.webhook_tokens else {}),
             "jwksUrl": f"{base_url}{JWKS_PATH}",
+            **({"jwt": {"issuer": base_url, "claims": list(token.CLAIMS)}} if deployment.webhook_tokens else {}),
             "toleranceSeconds": 300,
             "timeoutSeconds": deployment.webhook_seconds,
             "retryAfterSeconds": list(retry.DELAYS),
