@@ -32,6 +32,9 @@ logs: environments ## the functions' log lines, readable; goes on until Ctrl-C i
 invoke: python ## one function in a container, against the local stack: FUNCTION=ApiFunction EVENT=events/… (needs Docker)
 	@$(PYTHON3) -m local.invoke
 
+ops: environments ## what an operator needs, see docs/operations.md: make -s ops ARGS="tasks" (STACK=… for a deployed one)
+	@$(PYTHON) -m local.ops
+
 erase: environments ## remove all that is stored of a task or an owner: TASK=… or OWNER=… (TENANT=…, STACK=… for a deployed one, DRY_RUN=1)
 	@$(PYTHON) -m local.ops erase
 
@@ -65,4 +68,4 @@ python:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
 
-.PHONY: help demo up token down logs invoke erase rotate-keys test conformance bench-lists bench-quick lock clean environments python
+.PHONY: help demo up token down logs invoke ops erase rotate-keys test conformance bench-lists bench-quick lock clean environments python

@@ -1,5 +1,7 @@
 """The operator's commands by `make`: `python -m local.ops erase` with TASK, OWNER, TENANT, STACK, DRY_RUN and so on.
 
+`python -m local.ops` alone takes any command as it is typed, from ARGS: `make ops ARGS="task 2mlq…"`.
+
 Without STACK they are for the local stack; with it for a deployed one, with whatever AWS credentials there are.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -23,6 +26,18 @@ SWITCHES = {
     "erase": {"DRY_RUN": "--dry-run", "NO_WAIT": "--no-wait", "YES": "--yes"},
     "rotate-keys": {"DRY_RUN": "--dry-run", "LEAVE": "--leave", "JSON": "--json"},
 }
+
+
+def typed(environment: Mapping[str, str]) -> list[str]:
+    """The words of ARGS, as a shell would split them; the help where there are none.
+
+    Raises:
+        LocalError: a quote isn't closed.
+    """
+    try:
+        return shlex.split(environment.get("ARGS", "")) or ["--help"]
+    except ValueError as error:
+        raise LocalError(f"ARGS can't be read: {error}.") from error
 
 
 def words(command: str, environment: Mapping[str, str], name: str) -> list[str]:
@@ -59,8 +74,11 @@ def main(command: list[str]) -> int:
             name, found = local_stack(environment)
             variables = {key: value for key, value in environment.items() if not key.startswith("AWS_")} | found
         path = str(ROOT / "layers" / "herald" / "python")
-        arguments = [sys.executable, "-m", "herald.ops", *command, *words(command[0], environment, name)]
-        return subprocess.run(arguments, env=variables | {"PYTHONPATH": path}, check=False).returncode
+        given = [*command, *words(command[0], environment, name)] if command else typed(environment)
+        arguments = [sys.executable, "-m", "herald.ops", *given]
+        return subprocess.run(
+            arguments, env=variables | {"PYTHONPATH": path, "HERALD_STACK": name}, check=False
+        ).returncode
     except LocalError as error:
         print(error, file=sys.stderr)
         return 1

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from random import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from herald.adapters.clock import RandomIds, SystemClock
 from herald.ports import (
@@ -41,10 +41,14 @@ from herald.settings import (
 
 if TYPE_CHECKING:
     from herald.adapters.aws import AwsClients
+    from herald.adapters.cloudformation import Parts
+    from herald.adapters.dead_letters import SqsDeadLetters
     from herald.adapters.dynamodb.every_webhook import EveryWebhook
+    from herald.adapters.dynamodb.survey import DynamoSurvey
     from herald.adapters.kms import KmsCardKey, KmsTokenKey
     from herald.adapters.secret_rotation import RotatableSecret
     from herald.adapters.secrets import SecretVersions
+    from herald.adapters.stepfunctions import StepFunctionsExecutions
     from herald.authorization.verifier import Verifier
     from herald.delivery.cursor import Delivery, Watch
     from herald.delivery.published_keys import PublishedKeys
@@ -121,6 +125,33 @@ class Platform:
         from herald.adapters.cloudformation import outputs
 
         return outputs(lambda: self.aws.cloudformation, stack)
+
+    def parts(self, stack: str) -> Parts:
+        """Of a deployed stack, for the operator's commands. Raises NoSuchStack."""
+        from herald.adapters.cloudformation import parts
+
+        return parts(lambda: self.aws.cloudformation, stack)
+
+    def survey(self, table: str) -> DynamoSurvey:
+        from herald.adapters.dynamodb.survey import DynamoSurvey
+
+        return DynamoSurvey(lambda: self.aws.dynamodb, table)
+
+    def executions(self, state_machine_arn: str) -> StepFunctionsExecutions:
+        from herald.adapters.stepfunctions import StepFunctionsExecutions
+
+        return StepFunctionsExecutions(lambda: self.aws.stepfunctions, state_machine_arn)
+
+    def dead_letters(self, queue_url: str) -> SqsDeadLetters:
+        from herald.adapters.dead_letters import SqsDeadLetters
+
+        return SqsDeadLetters(lambda: self.aws.sqs, queue_url)
+
+    def stream_records(self, stream: str, shard: str, first: str, last: str) -> list[Mapping[str, Any]] | None:
+        """Of the table's stream, from one sequence number to another; None when they are gone."""
+        from herald.adapters.dynamodb.stream import records
+
+        return records(lambda: self.aws.dynamodbstreams, stream, shard, first, last)
 
     def doorbells(self, queue_url: str) -> Doorbells:
         from herald.adapters.sqs import SqsDoorbells

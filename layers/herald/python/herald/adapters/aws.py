@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
 
+    from herald.adapters.dynamodb.stream import StreamsClient
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -116,6 +118,11 @@ class AwsClients:
         # What we send is typed and tested; botocore's own check of it is a third of a transaction's CPU.
         client = self._session.client("dynamodb", config=CONFIG.merge(Config(parameter_validation=False)))
         client.meta.events.register("before-parse.dynamodb.Query", items_as_they_come)
+        return client
+
+    @cached_property
+    def dynamodbstreams(self) -> StreamsClient:
+        client: StreamsClient = self._session.client("dynamodbstreams", config=CONFIG)
         return client
 
     @cached_property

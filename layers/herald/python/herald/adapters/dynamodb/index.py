@@ -41,7 +41,7 @@ class DynamoTaskIndex:
         read_to: list[Position] = []  # of each partition that has more, how far down it was read
         for partition in partitions:
             page = self._query(listing, partition, after, Limit=each)
-            entries += [_listed(item) for item in page["Items"]]
+            entries += [listed(item) for item in page["Items"]]
             if last := page.get("LastEvaluatedKey"):
                 read_to.append(keys.position_from_key(last["listKey"]["S"]))
         # Below the highest of these, a partition may hold what hasn't been read yet.
@@ -101,7 +101,8 @@ def _nothing_left(listing: Listing, after: Position | None) -> bool:
     return after is not None and listing.since is not None and after.status_at < listing.since
 
 
-def _listed(item: items.Image) -> Listed:
+def listed(item: items.Image) -> Listed:
+    """The entry that an index item is."""
     position = keys.position_from_key(item["listKey"]["S"])
     ref = keys.ref_from_pk(item["pk"]["S"])
     return Listed(ref, position, TaskState(item["state"]["S"]), int(item["expiresAt"]["N"]))
