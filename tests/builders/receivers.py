@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -42,11 +43,17 @@ class Receiver:
 Manners = Callable[[Receiver, socket.socket], None]  # what is done with a connection after its request was read
 
 
+class Wraps(Protocol):
+    """What makes TLS of a connection: an SSLContext, or one that a test puts in its place."""
+
+    def wrap_socket(self, sock: socket.socket, /, *, server_side: bool) -> ssl.SSLSocket: ...
+
+
 @contextmanager
 def receiver(
     manners: Manners,
     *,
-    tls: ssl.SSLContext | None = None,
+    tls: Wraps | None = None,
     read: bool = True,
     host: str = "127.0.0.1",
 ) -> Iterator[Receiver]:

@@ -1,0 +1,69 @@
+"""Every receiver by every death of ours by every AWS error, on the fakes: what stands afterwards, when it goes on, and
+that in the end everything has arrived in order.
+
+The faults strike at a task's first notification. Then the receiver is well and nothing else goes wrong.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from builders.deliveries import URL, Road
+from fakes.world import fake_signature
+from faults import rules
+from faults.cells import DEATHS, Cell, DyingWatch, registered
+from faults.figures import Figures
+from faults.receivers import ROWS, Row
+
+
+def test_the_axes_are_whole() -> None:
+    assert set(DEATHS) == set(rules.DEATHS)
+    assert len({row.name for row in ROWS}) == len(ROWS)
+    assert (len(ROWS), len(rules.DEATHS), len(rules.ERRORS)) == (62, 6, 16)
+
+
+@pytest.mark.parametrize("error", rules.ERRORS)
+@pytest.mark.parametrize("death", rules.DEATHS)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_c3_nothing_is_lost(row: Row, death: str, error: str, figures: Figures) -> None:
+    road = Road(watch=DyingWatch())
+    road.random = Random(f"{row.name} {death} {error}").random  # noqa: S311 - jitter, nothing secret
+    registered(road)
+    row.play(road)
+    refused = 1 if row.posts and row.kind in rules.BAD else 0
+
+    repeated = Cell(road, row, death, error, refused, road.numbers).run()
+
+    _assert_every_attempt_was_equal_and_freshly_signed(road)
+    figures.count("on the fakes", row.kind, repeated)
+
+
+def _assert_every_attempt_was_equal_and_freshly_signed(road: Road) -> None:
+    key = road.webhook().key
+    bodies: dict[int, bytes] = {}
+    last = 0
+    for post in road.posts():
+        number, second = int(post.headers["webhook-id"].rpartition("_")[2]), int(post.headers["webhook-timestamp"])
+        assert post.headers["webhook-id"] == f"msg_{key}_{number:012d}"
+        assert bodies.setdefault(number, post.body) == post.body
+        assert second >= last
+        last = second
+        signature = fake_signature("acme", post.headers["webhook-id"], second, post.body)
+        assert post.headers["webhook-signature"] == signature
+    assert {post.url for post in road.transport.posts} == {URL}
+
+
+@pytest.mark.parametrize(("jitter", "end"), [(0.0, 0), (1.0, 1)], ids=["shortest", "longest"])
+@pytest.mark.parametrize("row", [row for row in ROWS if row.wait[1]], ids=lambda row: row.name)
+def test_c3_jitter_takes_the_wait_from_the_least_to_the_most(row: Row, jitter: float, end: int) -> None:
+    road = Road()
+    registered(road)
+    road.working(1)
+    road.random = lambda: jitter
+    row.play(road)
+    road.ring()
+    road.answer()
+
+    assert road.webhook().next_attempt_at - road.clock.now() == row.wait[end] * 1000
