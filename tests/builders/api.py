@@ -76,6 +76,7 @@ class ApiBench:
     token_url: str = ""
     scopes: tuple[str, ...] = ()
     public_url: str = ""
+    webhook_tokens: bool = False
     cors: Cors = OFF
     clock: FakeClock = field(default_factory=FakeClock)
     ids: SequentialIds = field(default_factory=SequentialIds)
@@ -168,7 +169,9 @@ class ApiBench:
     @cached_property
     def cards(self) -> Cards:
         door = Door(self.auth, REGION, self.issuer, self.token_url, self.scopes)
-        return Cards(self.written, Deployment(door, 15, self.limits.webhooks_per_task), self.card_signer)
+        return Cards(
+            self.written, Deployment(door, 15, self.limits.webhooks_per_task, self.webhook_tokens), self.card_signer
+        )
 
     @property
     def handler(self) -> Callable[[Json, Any], Json]:

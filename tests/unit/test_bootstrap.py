@@ -47,6 +47,34 @@ def test_a_function_starts_without_a_connection_and_without_a_client(build: Buil
     assert vars(platform.aws) == {"_given": None}  # nothing was made yet
 
 
+@pytest.mark.parametrize(
+    ("told", "address"),
+    [
+        ({"HERALD_API_ID": "a1", "HERALD_STAGE": "prod"}, "https://a1.execute-api.eu-central-1.amazonaws.com/prod"),
+        ({"HERALD_PUBLIC_URL": "https://agent.example/"}, "https://agent.example"),
+        (
+            {"HERALD_PUBLIC_URL": "http://localhost/{apiId}/{stage}", "HERALD_API_ID": "a1", "HERALD_STAGE": "local"},
+            "http://localhost/a1/local",
+        ),
+    ],
+)
+def test_tokens_name_the_apis_public_address(told: dict[str, str], address: str, socket_disabled: None) -> None:
+    key = "arn:aws:kms:eu-central-1:123456789012:key/k-1"
+    environ = {**ENVIRON, "AWS_REGION": "eu-central-1", "HERALD_WEBHOOK_TOKEN_KEY": key, **told}
+    platform = bootstrap.Platform(environ)
+
+    tokens = bootstrap.send_webhooks(platform, UNWATCHED).sender.tokens
+
+    assert tokens is not None
+    assert (tokens.base_url, tokens.signer.kid) == (address, "k-1")
+    assert vars(platform.aws) == {"_given": None}  # KMS is asked where somebody wants a token
+
+
+def test_without_a_key_there_are_no_tokens(socket_disabled: None) -> None:
+    assert bootstrap.send_webhooks(bootstrap.Platform(ENVIRON), UNWATCHED).sender.tokens is None
+    assert bootstrap.publish_keys(bootstrap.Platform(ENVIRON)).tokens is None
+
+
 def test_authorize_needs_an_issuer_and_no_aws(socket_disabled: None) -> None:
     with pytest.raises(SettingsError, match="HERALD_OIDC_ISSUER is not set"):
         bootstrap.authorize({})

@@ -230,6 +230,21 @@ def test_the_card_announces_how_notifications_are_signed_and_repeated(api: ApiBe
     assert params["retryAfterSeconds"] == [5, 30, 120, 600, 1800, 7200, 18000, 36000, 36000, 36000, 36000]
 
 
+def test_the_card_announces_the_token_where_receivers_get_one_and_only_there() -> None:
+    [extension] = ApiBench(webhook_tokens=True).rest("GET", PATH).body["capabilities"]["extensions"]
+
+    params = extension["params"]
+    assert params["algorithms"]["jwt"] == (
+        "RS256, public key at jwksUrl, where the authentication is Bearer without credentials"
+    )
+    assert params["jwt"] == {
+        "issuer": BASE,
+        "claims": ["iat", "exp", "iss", "jti", "taskId", "request_body_sha256"],
+    }
+    [without] = ApiBench().rest("GET", PATH).body["capabilities"]["extensions"]
+    assert "jwt" not in without["params"] | without["params"]["algorithms"]
+
+
 def test_a_card_that_turns_push_off_says_so_and_announces_nothing() -> None:
     api = ApiBench(card_text=CARD + "capabilities: {pushNotifications: false}")
 
