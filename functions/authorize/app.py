@@ -5,4 +5,4 @@ import os
 from herald import bootstrap
 from herald.entrypoints.authorize import handler_for
 
-handler = handler_for(bootstrap.authorize(os.environ))
+handler = handler_for(bootstrap.authorize(os.environ), bootstrap.meter(os.environ))

@@ -5,4 +5,5 @@ import os
 from herald import bootstrap
 from herald.entrypoints.run_agent import handler_for
 
-handler = handler_for(bootstrap.run_agent(bootstrap.Platform(os.environ)))
+meter = bootstrap.meter(os.environ)
+handler = handler_for(bootstrap.run_agent(bootstrap.Platform(os.environ), meter), meter)

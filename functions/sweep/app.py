@@ -5,4 +5,5 @@ import os
 from herald import bootstrap
 from herald.entrypoints.sweep import handler_for
 
-handler = handler_for(bootstrap.sweep(bootstrap.Platform(os.environ)))
+meter = bootstrap.meter(os.environ)
+handler = handler_for(bootstrap.sweep(bootstrap.Platform(os.environ), meter), meter)

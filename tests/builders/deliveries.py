@@ -42,8 +42,9 @@ class RecordingWatch:
         self.attempts.append((webhook.config_id, notification.number, outcome))
         self.latencies.append(now - notification.at)
 
-    def disabled(self, webhook: Webhook, reason: str) -> None:
-        self.given_up.append((webhook.config_id, reason))
+    def changed(self, webhook: Webhook, news: News) -> None:
+        if news is News.DISABLED:
+            self.given_up.append((webhook.config_id, webhook.reason))
 
     @property
     def outcomes(self) -> list[str]:

@@ -9,8 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 Select = Callable[[str], dict[str, Any]]
 
@@ -25,25 +23,6 @@ NAMES = {
     "StateMachineName", "TableName", "TopicName",
 }  # fmt: skip
 NAMED = {"TaskWorker"}  # its name breaks a circle and ends in the stack's id; see test_workers.py
-
-# Alarm -> the metrics that it looks at.
-WATCHED = {
-    "FunctionErrors": {"Errors"},
-    "FunctionThrottles": {"Throttles"},
-    "StreamLate": {"IteratorAge"},
-    "RecordsLost": {"ApproximateNumberOfMessagesVisible"},
-    "DoorbellsLate": {"ApproximateAgeOfOldestMessage"},
-    "DoorbellsDead": {"ApproximateNumberOfMessagesVisible"},
-    "TurnsFailed": {"ExecutionsFailed", "ExecutionsTimedOut"},
-    "ApiFailing": {"5XXError"},
-    "DeliveriesFailing": {"Delivered", "DeliveryFailed"},
-    "WebhooksDisabled": {"WebhookDisabled"},
-}
-
-
-def metrics(alarm: dict[str, Any]) -> list[dict[str, Any]]:
-    rows = [row["MetricStat"]["Metric"] for row in alarm.get("Metrics", []) if "MetricStat" in row]
-    return rows or [alarm]
 
 
 def test_the_template_reads_like_a_chapter(text: str) -> None:
@@ -85,36 +64,11 @@ def test_arns_and_addresses_hold_in_every_partition(text: str) -> None:
     assert hosts == {"apigateway.amazonaws.com", "lambda.amazonaws.com},", "states.amazonaws.com},"}
 
 
-def test_every_alarm_acts_and_says_what_to_do(of_type: Select) -> None:
-    alarms = of_type("AWS::CloudWatch::Alarm")
-    assert {name: {row["MetricName"] for row in metrics(alarm)} for name, alarm in alarms.items()} == WATCHED
-    for name, alarm in alarms.items():
-        assert alarm["AlarmActions"] == {"Fn::If": ["HasAlarmEmail", [{"Ref": "AlarmTopic"}], []]}, name
-        assert alarm["AlarmDescription"].endswith("."), name
-        assert alarm["TreatMissingData"] == "notBreaching", name
-
-
-@pytest.mark.parametrize("name", ["FunctionErrors", "FunctionThrottles"])
-def test_no_function_is_left_out_of_watching(of_type: Select, name: str) -> None:
-    watched = [row["Dimensions"][0]["Value"]["Ref"] for row in metrics(of_type("AWS::CloudWatch::Alarm")[name])]
-    # authorize raises for tokens that strangers make up; when it fails itself, ApiFailing counts the 503.
-    assert sorted({*watched, "AuthorizeFunction"}) == sorted(of_type("AWS::Lambda::Function"))
-
-
 def test_an_alarm_topic_exists_only_with_an_address(resources: dict[str, Any]) -> None:
     assert resources["AlarmTopic"]["Condition"] == "HasAlarmEmail"
     assert resources["AlarmTopic"]["Properties"]["Subscription"] == [
         {"Protocol": "email", "Endpoint": {"Ref": "AlarmEmail"}}
     ]
-
-
-def test_the_alarms_name_the_metrics_that_send_webhooks_counts(of_type: Select) -> None:
-    source = (ROOT / "layers/herald/python/herald/entrypoints/send_webhooks.py").read_text(encoding="utf-8")
-    for name in ("DeliveriesFailing", "WebhooksDisabled"):
-        for metric in metrics(of_type("AWS::CloudWatch::Alarm")[name]):
-            assert f'"{metric["MetricName"]}"' in source
-            assert metric["Namespace"] == "Herald"
-            assert metric["Dimensions"] == [{"Name": "service", "Value": "herald"}]
 
 
 def test_samconfig_has_a_section_for_each_place() -> None:

@@ -32,6 +32,7 @@ MAY = {
         "dynamodb:PutItem",
         "dynamodb:UpdateItem",
         "kms:Sign",
+        "events:PutEvents",
         "s3:GetObject",
         "secretsmanager:GetSecretValue",
         "sqs:ChangeMessageVisibility",
@@ -57,8 +58,18 @@ MAY = {
     },
 }
 
-# AWS defines no resource for these.
-WITHOUT_RESOURCE = {action for action in MAY["TaskWorkerRole"] if action.startswith(("logs:", "xray:"))}
+# What joins the sender to the network of fixed addresses: allowed to Lambda, denied to the function's code.
+JOIN = {
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:CreateNetworkInterface",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:UnassignPrivateIpAddresses",
+}
+
+# AWS defines no resource for these, or knows none when they are called.
+WITHOUT_RESOURCE = JOIN | {action for action in MAY["TaskWorkerRole"] if action.startswith(("logs:", "xray:"))}
 
 
 def statements(properties: dict[str, Any]) -> list[dict[str, Any]]:
@@ -85,7 +96,26 @@ def test_these_are_all_roles(of_type: Select) -> None:
 @pytest.mark.parametrize("name", MAY)
 def test_a_role_may_do_this_and_nothing_else(of_type: Select, name: str) -> None:
     role = of_type("AWS::IAM::Role")[name]
-    assert {action for statement in statements(role) for action in actions(statement)} == MAY[name]
+    joins = JOIN if name == "SendWebhooksRole" else set()
+    assert {action for statement in statements(role) for action in actions(statement)} == MAY[name] | joins
+
+
+def test_only_the_sender_may_announce_and_only_as_herald(of_type: Select) -> None:
+    announcing = {
+        name: statement
+        for name, role in of_type("AWS::IAM::Role").items()
+        for statement in statements(role)
+        if any(action.startswith("events:") for action in actions(statement))
+    }
+    assert announcing == {
+        "SendWebhooksRole": {
+            "Sid": "Announce",
+            "Effect": "Allow",
+            "Action": "events:PutEvents",
+            "Resource": {"Fn::Sub": "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:event-bus/default"},
+            "Condition": {"StringEquals": {"events:source": "herald"}},
+        }
+    }
 
 
 def test_the_api_may_read_the_two_listing_indexes_and_no_other(of_type: Select) -> None:

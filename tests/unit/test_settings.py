@@ -66,6 +66,8 @@ def test_the_defaults_of_the_api() -> None:
         "oidc_issuer": "https://issuer.example.com",
         "token_url": "",
         "scopes": "",
+        "egress_addresses": "",
+        "stack": "herald",
     }
 
 

@@ -11,8 +11,11 @@ import pytest
 
 from builders.deliveries import URL, Road
 from builders.events import LambdaContext, queue_event
+from builders.metrics import counted
 from builders.records import KEY, a_ref
+from fakes.clock import FakeClock
 from fakes.world import answer
+from herald.adapters.emf import EmbeddedMetrics
 from herald.delivery.cursor import Delivery
 from herald.entrypoints.send_webhooks import DeliveryWatch, handler_for
 from herald.ports import Unavailable
@@ -23,7 +26,7 @@ BELL = Doorbell(a_ref(), "cfg-1", KEY)
 
 class Here:
     def __init__(self, *numbers: int, **webhook: Any) -> None:
-        self.watch = DeliveryWatch()
+        self.watch = DeliveryWatch(EmbeddedMetrics("herald-prod", FakeClock()))
         self.road = Road(watch=self.watch)
         self.road.register(**webhook)
         for number in numbers:
@@ -67,36 +70,107 @@ def test_a_delivered_doorbell_is_acknowledged(capsys: pytest.CaptureFixture[str]
     assert here.call() == []
 
     assert here.road.numbers() == [1, 2]
-    told = metrics(capsys.readouterr().out)
-    assert told["Delivered"] == [1.0, 1.0]
-    assert told["DeliveryLatency"] == [0.0, 0.0]
-    assert told["Attempts:delivered"] == [1.0]
-    assert "DeliveryFailed" not in told
+    assert counted(capsys.readouterr().out) == {"Attempts:delivered": [1, 1], "DeliveryLatency": [0, 0]}
 
 
-def test_metrics_carry_the_namespace_and_the_service_that_alarms_look_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_holds_all_that_one_attempt_counts(capsys: pytest.CaptureFixture[str]) -> None:
     here = Here(1)
     here.road.transport.script(URL, answer(410))
 
     here.call()
 
-    by_metric = {
-        metric["Name"]: (block["Namespace"], line["service"], block["Dimensions"])
-        for line in lines(capsys.readouterr().out)
-        if "_aws" in line
-        for block in line["_aws"]["CloudWatchMetrics"]
-        for metric in block["Metrics"]
+    [line] = [line for line in lines(capsys.readouterr().out) if "_aws" in line]
+    assert line == {
+        "_aws": {
+            "Timestamp": FakeClock().now(),
+            "CloudWatchMetrics": [
+                {
+                    "Namespace": "Herald",
+                    "Dimensions": [["stack", "outcome"]],
+                    "Metrics": [{"Name": "Attempts", "Unit": "Count"}],
+                },
+                {
+                    "Namespace": "Herald",
+                    "Dimensions": [["stack"]],
+                    "Metrics": [
+                        {"Name": "DeliveryFailed", "Unit": "Count"},
+                        {"Name": "UndeliveredAge", "Unit": "Seconds"},
+                        {"Name": "WebhooksDisabled", "Unit": "Count"},
+                    ],
+                },
+            ],
+        },
+        "stack": "herald-prod",
+        "outcome": "gone",
+        "Attempts": 1,
+        "DeliveryFailed": 1,
+        "UndeliveredAge": 0.0,
+        "WebhooksDisabled": 1,
     }
-    assert by_metric["DeliveryFailed"] == ("Herald", "herald", [["service"]])
-    assert by_metric["WebhookDisabled"] == ("Herald", "herald", [["service"]])
-    assert by_metric["Attempts"][:2] == ("Herald", "herald")
-    assert sorted(by_metric["Attempts"][2][0]) == ["outcome", "service"]
+
+
+def test_the_age_of_what_fails_counts_from_its_storing(capsys: pytest.CaptureFixture[str]) -> None:
+    here = Here(1)
+    here.road.clock.advance(90_000)
+    here.road.transport.script(URL, 503)
+
+    here.call()
+
+    assert counted(capsys.readouterr().out)["UndeliveredAge"] == [90_000.0]
+
+
+def test_what_a_webhook_has_become_is_counted_and_told(log: io.StringIO, capsys: pytest.CaptureFixture[str]) -> None:
+    here = Here(1)
+    here.road.transport.script(URL, 503)
+    here.call()
+    here.road.clock.advance(5)
+
+    here.call()
+
+    told = [line for line in lines(log.getvalue()) if line["message"].startswith("webhook ")]
+    assert [(line["message"], line["level"], line["config_id"]) for line in told] == [
+        ("webhook failing", "INFO", "cfg-1"),
+        ("webhook recovered", "INFO", "cfg-1"),
+    ]
+    found = counted(capsys.readouterr().out)
+    assert (found["WebhooksFailing"], found["WebhooksRecovered"]) == ([1], [1])
+
+
+def test_the_lines_of_an_attempt_carry_the_task_and_the_trace_of_what_is_sent(log: io.StringIO) -> None:
+    here = Here()
+    here.road.working(1, traceparent=f"00-{'1' * 32}-{'a' * 16}-01")
+    here.road.working(2, traceparent=f"00-{'2' * 32}-{'b' * 16}-01")
+
+    here.call()
+    here.call("rubbish")
+
+    told = [(line["message"], line.get("task_id"), line.get("trace_id")) for line in lines(log.getvalue())]
+    assert told == [
+        ("attempt", a_ref().task_id, "1" * 32),
+        ("attempt", a_ref().task_id, "2" * 32),
+        ("doorbell can't be answered", None, None),
+    ]
+
+
+def test_a_fault_of_our_own_carries_them_too(log: io.StringIO) -> None:
+    here = Here()
+    here.road.working(1, traceparent=f"00-{'1' * 32}-{'a' * 16}-01")
+    here.road.signer.fail_next("sign", Unavailable("GetSecretValue: Throttled"))
+
+    here.call()
+
+    [line] = lines(log.getvalue())
+    assert (line["message"], line["task_id"], line["trace_id"]) == (
+        "doorbell can't be answered",
+        a_ref().task_id,
+        "1" * 32,
+    )
 
 
 def test_a_doorbell_without_work_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert Here().call() == []
 
-    assert metrics(capsys.readouterr().out) == {}
+    assert counted(capsys.readouterr().out) == {}
 
 
 def test_a_failure_hides_the_doorbell_and_reports_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,8 +180,12 @@ def test_a_failure_hides_the_doorbell_and_reports_it(capsys: pytest.CaptureFixtu
     assert here.call() == ["00000000-0000-0000-0000-000000000001"]
 
     assert here.road.doorbells.hidden == [("receipt-1", 5)]
-    told = metrics(capsys.readouterr().out)
-    assert told == {"DeliveryFailed": [1.0], "Attempts:http_5xx": [1.0]}
+    assert counted(capsys.readouterr().out) == {
+        "Attempts:http_5xx": [1],
+        "DeliveryFailed": [1],
+        "UndeliveredAge": [0.0],
+        "WebhooksFailing": [1],
+    }
 
 
 def test_the_age_of_the_doorbell_reaches_the_loop() -> None:
@@ -151,7 +229,7 @@ def test_a_fault_of_our_own_brings_the_doorbell_back_within_half_a_minute(
     assert here.road.webhook().state is WebhookState.ACTIVE
     [told] = [line for line in lines(log.getvalue()) if line["level"] == "ERROR"]
     assert (told["message"], told["outcome"]) == ("doorbell can't be answered", "own_fault")
-    assert metrics(capsys.readouterr().out) == {"Attempts:own_fault": [1.0]}
+    assert counted(capsys.readouterr().out) == {"Attempts:own_fault": [1]}
 
 
 def test_a_doorbell_that_cannot_be_hidden_is_reported_all_the_same() -> None:
@@ -199,7 +277,7 @@ def test_a_disabled_webhook_is_named_with_its_reason(log: io.StringIO, capsys: p
 
     [line] = [line for line in lines(log.getvalue()) if line["message"] == "webhook disabled"]
     assert (line["level"], line["config_id"], line["reason"]) == ("WARNING", "cfg-1", "gone: the receiver answered 410")
-    assert metrics(capsys.readouterr().out)["WebhookDisabled"] == [1.0]
+    assert counted(capsys.readouterr().out)["WebhooksDisabled"] == [1]
 
 
 def test_the_latency_of_a_webhook_made_late_counts_from_its_making(capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,4 +287,4 @@ def test_the_latency_of_a_webhook_made_late_counts_from_its_making(capsys: pytes
 
     here.call()
 
-    assert metrics(capsys.readouterr().out)["DeliveryLatency"] == [250.0]
+    assert counted(capsys.readouterr().out)["DeliveryLatency"] == [250]

@@ -18,11 +18,13 @@ from herald.ports import (
     Doorbells,
     DueIndex,
     Ids,
+    Meter,
     Remains,
     Resolver,
     Sealer,
     TaskIndex,
     TaskLog,
+    Unmetered,
     Usage,
     Webhooks,
     WorkerLauncher,
@@ -34,6 +36,7 @@ from herald.settings import (
     RingWebhooksSettings,
     RunAgentSettings,
     SendWebhooksSettings,
+    StackSettings,
     StartWorkerSettings,
     SweepSettings,
     base_url,
@@ -205,6 +208,13 @@ class Platform:
         return SecretsSealer(self.secret(secret_id))
 
 
+def meter(environ: Mapping[str, str], clock: Clock | None = None) -> Meter:
+    """What a function counts with; its handler flushes it."""
+    from herald.adapters.emf import EmbeddedMetrics
+
+    return EmbeddedMetrics(StackSettings.read(environ).stack, clock or SystemClock())
+
+
 def api(
     platform: Platform,
     *,
@@ -259,7 +269,7 @@ def start_worker(platform: Platform) -> WorkerLauncher:
     return platform.launcher(settings.state_machine_arn)
 
 
-def run_agent(platform: Platform) -> Worker:
+def run_agent(platform: Platform, meter: Meter | None = None) -> Worker:
     """What the function ``run_agent`` runs. The agent is loaded with the first turn, so a failure is that call's."""
     from herald.worker.loading import load_agent
     from herald.worker.turns import Worker
@@ -271,10 +281,11 @@ def run_agent(platform: Platform) -> Worker:
         platform.ids,
         cache(lambda: load_agent(settings.agent)),
         settings.turn_seconds,
+        meter or Unmetered(),
     )
 
 
-def sweep(platform: Platform) -> Sweep:
+def sweep(platform: Platform, meter: Meter | None = None) -> Sweep:
     """What the function ``sweep`` runs."""
     from herald.upkeep.sweep import Sweep
     from herald.upkeep.turns import Turns
@@ -284,11 +295,13 @@ def sweep(platform: Platform) -> Sweep:
     log = platform.task_log(settings.table, settings.bucket)
     launcher = platform.launcher(settings.state_machine_arn)
     webhooks, doorbells = platform.webhooks(settings.table), platform.doorbells(settings.queue_url)
+    meter = meter or Unmetered()
     return Sweep(
         platform.due_index(settings.table),
-        Turns(log, launcher, platform.clock, platform.ids, settings.turn_seconds),
+        Turns(log, launcher, platform.clock, platform.ids, settings.turn_seconds, meter),
         DueWebhooks(log, webhooks, doorbells, platform.clock, platform.ids),
         platform.clock,
+        meter,
     )
 
 
@@ -302,6 +315,7 @@ def ring_webhooks(platform: Platform) -> Ringer:
 
 def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
     """What the function ``send_webhooks`` runs."""
+    from herald.adapters.eventbridge import EventBridgeAnnouncer
     from herald.adapters.http import PinnedTransport
     from herald.delivery.attempt import Sender
     from herald.delivery.cursor import Delivery
@@ -331,6 +345,7 @@ def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
         platform.ids,
         watch,
         random,
+        EventBridgeAnnouncer(lambda: platform.aws.events, settings.stack),
     )
 
 

@@ -64,6 +64,12 @@ def variable(name: str) -> str:
     return f"HERALD_{name.upper()}"
 
 
+class StackSettings(Settings):
+    """Of each function that counts something."""
+
+    stack: str = Field(default="herald", description="the name of the stack, by which its metrics are told")
+
+
 class _Table(Settings):
     table: Required = Field(description="the name of the Tasks table")
 
@@ -131,7 +137,7 @@ class _Cors(Settings):
     )
 
 
-class ApiSettings(_Log, _StateMachine, _Receivers, _Card, _Cors, _Public):
+class ApiSettings(_Log, _StateMachine, _Receivers, _Card, _Cors, _Public, StackSettings):
     """Of the function ``api``."""
 
     webhook_tokens: Literal["on", "off"] = Field(
@@ -166,9 +172,14 @@ class ApiSettings(_Log, _StateMachine, _Receivers, _Card, _Cors, _Public):
         default="", pattern=r"^(https?://\S+)?$", description="the URL where callers get access tokens, or nothing"
     )
     scopes: str = Field(default="", description="the scopes that every call needs, separated by spaces, or nothing")
+    egress_addresses: str = Field(
+        default="",
+        pattern=r"^([0-9.]+(,[0-9.]+)*)?$",
+        description="a comma list of the addresses that webhooks are sent from, or nothing where they aren't fixed",
+    )
 
 
-class AuthorizeSettings(Settings):
+class AuthorizeSettings(StackSettings):
     """Of the function ``authorize``."""
 
     oidc_issuer: str = Field(
@@ -196,7 +207,7 @@ class StartWorkerSettings(_StateMachine):
     """Of the function ``start_worker``."""
 
 
-class RunAgentSettings(_Log, _Turn):
+class RunAgentSettings(_Log, _Turn, StackSettings):
     """Of the function ``run_agent``."""
 
     agent: str = Field(
@@ -210,12 +221,12 @@ class RingWebhooksSettings(_Table, _Queue):
     """Of the function ``ring_webhooks``."""
 
 
-class SendWebhooksSettings(_Log, _Queue, _Receivers, _Signing, _Tokens, _Public):
+class SendWebhooksSettings(_Log, _Queue, _Receivers, _Signing, _Tokens, _Public, StackSettings):
     """Of the function ``send_webhooks``."""
 
     api_id: str = Field(default="", description="the id of the REST API, for the address that tokens name")
     stage: str = Field(default="", description="the stage of the REST API, for the address that tokens name")
 
 
-class SweepSettings(_Log, _Queue, _StateMachine, _Turn):
+class SweepSettings(_Log, _Queue, _StateMachine, _Turn, StackSettings):
     """Of the function ``sweep``."""

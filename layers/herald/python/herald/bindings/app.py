@@ -11,6 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
@@ -18,7 +19,8 @@ from urllib.parse import parse_qsl
 from fastapi import FastAPI
 from mangum import Mangum
 
-from herald.bindings import cors, errors, gateway, jsonrpc, rest
+from herald import correlation
+from herald.bindings import cors, errors, gateway, jsonrpc, rest, trace
 from herald.bindings.cors import Cors
 from herald.bindings.http import Request, Response
 from herald.bindings.jsonrpc import JsonRpc
@@ -56,6 +58,8 @@ class Front:
         request = Request(scope["method"], scope["path"])
         try:
             request = _request(scope, await _body(receive))
+            request = replace(request, traceparent=trace.traceparent(request.headers, self._service.ids))
+            correlation.note(traceparent=request.traceparent)
             response = await self._answer(request)
             if _weight(response.body) > MAX_BYTES:
                 response = _too_large(response, request)

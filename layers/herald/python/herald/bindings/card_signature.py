@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from herald import metrics
 from herald.bindings.card_rules import JsonObject
-from herald.ports import CardSigner
+from herald.ports import CardSigner, Meter, Unmetered
 from herald.protocol import codec
 
 logger = logging.getLogger(__name__)
@@ -40,12 +41,20 @@ class SignedCard:
         make: the unsigned card at a base address.
         jwks_path: where the key is published, below the base address.
         signer: None for a card without a signature.
+        meter: counts the cards that go out without one that they should have.
     """
 
-    def __init__(self, make: Callable[[str], JsonObject], jwks_path: str, signer: CardSigner | None) -> None:
+    def __init__(
+        self,
+        make: Callable[[str], JsonObject],
+        jwks_path: str,
+        signer: CardSigner | None,
+        meter: Meter | None = None,
+    ) -> None:
         self._make = make
         self._jwks_path = jwks_path
         self._signer = signer
+        self._meter = meter or Unmetered()
         self._made: dict[str, JsonObject] = {}
         self._signed: dict[str, Page] = {}
 
@@ -65,6 +74,7 @@ class SignedCard:
             signatures = sign(card, self._signer, f"{base_url}{self._jwks_path}")
         except Exception:
             logger.exception("the card is served without its signature")
+            self._meter.add(metrics.CARDS_UNSIGNED)
             return Page(card, signed=False)
         page = self._signed[base_url] = Page({**card, "signatures": signatures}, signed=True)
         return page

@@ -12,7 +12,7 @@ from herald.bindings.card_rules import PUSH_EXTENSION, JsonObject
 from herald.bindings.card_security import Door
 from herald.bindings.card_signature import SignedCard
 from herald.delivery import retry, token
-from herald.ports import CardSigner
+from herald.ports import CardSigner, Meter
 from herald.protocol.card import AgentCard
 from herald.protocol.version import VERSION
 
@@ -28,12 +28,14 @@ class Deployment:
         webhook_seconds: how long a receiver may take.
         webhooks_per_task: how many a task may have.
         webhook_tokens: whether a receiver that asks for a Bearer token gets one.
+        egress_addresses: the addresses that all notifications come from; none where they come from anywhere.
     """
 
     door: Door
     webhook_seconds: float
     webhooks_per_task: int
     webhook_tokens: bool = False
+    egress_addresses: tuple[str, ...] = ()
 
 
 class Cards:
@@ -41,11 +43,14 @@ class Cards:
 
     Args:
         signer: None for cards without a signature.
+        meter: counts those that go out without one that they should have.
     """
 
-    def __init__(self, written: WrittenCard, deployment: Deployment, signer: CardSigner | None) -> None:
+    def __init__(
+        self, written: WrittenCard, deployment: Deployment, signer: CardSigner | None, meter: Meter | None = None
+    ) -> None:
         def signed(card: Mapping[str, Any]) -> SignedCard:
-            return SignedCard(lambda base_url: completed(card, written, base_url, deployment), JWKS_PATH, signer)
+            return SignedCard(lambda base_url: completed(card, written, base_url, deployment), JWKS_PATH, signer, meter)
 
         self.public = signed(written.card)
         self._extended = None if written.extended is None else signed(written.extended)
@@ -107,5 +112,6 @@ def push_extension(base_url: str, deployment: Deployment) -> JsonObject:
             "retryAfterSeconds": list(retry.DELAYS),
             "attempts": retry.MAX_ATTEMPTS,
             "webhooksPerTask": deployment.webhooks_per_task,
+            **({"egressAddresses": list(deployment.egress_addresses)} if deployment.egress_addresses else {}),
         },
     }

@@ -23,6 +23,7 @@ class Request:
         headers: by lower-case name; a header that came twice is joined by commas.
         context: API Gateway's requestContext; empty in front of another server.
         id: names this request in logs and in the error for a fault of ours.
+        traceparent: the trace that it belongs to, as the bindings found it or made it.
     """
 
     method: str
@@ -32,6 +33,7 @@ class Request:
     body: bytes = field(default=b"", repr=False)
     context: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
+    traceparent: str = ""
 
     @property
     def media_type(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from herald import correlation
 from herald.bindings import errors, gateway, trace
 from herald.bindings.http import Request
 from herald.operations.call import Call
@@ -23,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 NOBODY = ""  # no caller has this owner: none that is empty is ever authenticated
 
+_OURS = re.compile(r"[a-z2-7]{26}")  # what a task's id looks like: other text that a client sends isn't logged
 _TENANT = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 
 
@@ -90,10 +92,12 @@ class Service:
             operation = self.catalogue[name]
             named = _tenant(params)
             parsed = operation.request.parse(params) if operation.request else None
+            if parsed and _OURS.fullmatch(about := task_named_by(parsed)):
+                correlation.note(about)
             caller = self._within(caller, named, parsed)
             call = Call(
                 caller,
-                trace.traceparent(request.headers, self.ids),
+                request.traceparent or trace.traceparent(request.headers, self.ids),
                 self.in_use(request),
                 self.base_url(request.context),
             )

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from herald import correlation
 from herald.delivery import retry
 from herald.delivery.ahead import Ahead
 from herald.delivery.attempt import Sender
@@ -39,7 +40,7 @@ class Watch(Protocol):
 
     def attempted(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> None: ...
 
-    def disabled(self, webhook: Webhook, reason: str) -> None: ...
+    def changed(self, webhook: Webhook, news: News) -> None: ...
 
 
 class Unannounced:
@@ -100,6 +101,7 @@ class Delivery:
                 stuck = None if self._stored(stored, after, retry.DELIVERED) else stored
                 ahead.read_anew()
                 continue
+            correlation.note(traceparent=notification.traceparent)
             try:
                 outcome = self.sender.send(webhook, notification)
             except Unopenable as error:
@@ -118,7 +120,6 @@ class Delivery:
                     self._move_at_rest(stored, notification, outcome, now)
                 continue
             if after.state is WebhookState.DISABLED:
-                self.watch.disabled(after, after.reason)
                 return None
             if not outcome.delivered:
                 return _to_hide(after, now, age)
@@ -129,8 +130,8 @@ class Delivery:
         """Disable a webhook whose secrets nothing opens any more: to come back for it would change nothing."""
         reason = f"{UNREADABLE}: {error}"
         after = replace(webhook, state=WebhookState.DISABLED, reason=reason, next_attempt_at=0, due_at=None)
-        if self._open(webhook) and self._stored(webhook, after, retry.OWN_FAULT):
-            self.watch.disabled(after, reason)
+        if self._open(webhook):
+            self._stored(webhook, after, retry.OWN_FAULT)
 
     def _open(self, webhook: Webhook) -> bool:
         if webhook.state is WebhookState.FAILING:
@@ -138,11 +139,12 @@ class Delivery:
         return webhook.state is WebhookState.ACTIVE
 
     def _stored(self, before: Webhook, after: Webhook, outcome: str) -> bool:
-        """Store what a webhook has become, and announce it; False if somebody else changed it meanwhile."""
+        """Store what a webhook has become, and tell of it; False if somebody else changed it meanwhile."""
         if not self.webhooks.update(before, after) and self.webhooks.get(before.ref, before.config_id) != after:
             return False  # else only the answer was lost
         news = _news(before.state, after.state)
         if news is not None:
+            self.watch.changed(after, news)
             try:
                 self.announcer.announce(news, after, outcome, self.clock.now())
             except Exception as error:

@@ -15,6 +15,7 @@ from herald.bindings.cors import Cors
 from herald.bindings.deployed_card import Cards, Deployment
 from herald.bindings.service import Service
 from herald.bindings.wellknown import CARD_PATH, CardPage
+from herald.correlation import road
 from herald.entrypoints.logs import json_logger
 from herald.settings import ApiSettings
 
@@ -43,8 +44,10 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
         webhook_seconds=settings.webhook_timeout,
         webhooks_per_task=settings.webhooks_per_task,
         webhook_tokens=settings.webhook_tokens == "on",
+        egress_addresses=tuple(filter(None, settings.egress_addresses.split(","))),
     )
-    cards = Cards(written, deployment, platform.card_key(settings.card_key))
+    meter = bootstrap.meter(platform.environ, platform.clock)
+    cards = Cards(written, deployment, platform.card_key(settings.card_key), meter)
     api = bootstrap.api(
         platform,
         push_notifications=written.push_notifications,
@@ -63,6 +66,10 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
     def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         # The id that a client finds in the error for a fault of ours. inject_lambda_context would do more, at a price.
         logger.set_correlation_id(app.request_id(event))
-        return answer(event, context)
+        try:
+            with road():
+                return answer(event, context)
+        finally:
+            meter.flush()
 
     return handler

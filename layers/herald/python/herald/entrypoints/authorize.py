@@ -13,9 +13,11 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from herald import metrics
 from herald.authorization.refusal import Refused
 from herald.authorization.verifier import Verifier
 from herald.entrypoints.logs import json_logger
+from herald.ports import Meter, Unmetered
 
 logger = json_logger()
 
@@ -24,12 +26,15 @@ class NotNow(Exception):
     """Told to API Gateway by its text, ``Unauthorized``: a 401 that isn't kept."""
 
 
-def handler_for(verifier: Verifier) -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
+def handler_for(
+    verifier: Verifier, meter: Meter | None = None
+) -> Callable[[dict[str, Any], LambdaContext], dict[str, Any]]:
     """The function's handler, of a TOKEN authorizer.
 
     It raises where nothing may be kept: ``NotNow`` for a token that may be taken soon, anything else (the issuer's keys
     can't be had) for a fault of ours, which API Gateway answers with its AUTHORIZER_FAILURE.
     """
+    counted = meter or Unmetered()
 
     @logger.inject_lambda_context(log_event=False, clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001
@@ -38,6 +43,8 @@ def handler_for(verifier: Verifier) -> Callable[[dict[str, Any], LambdaContext],
             caller = verifier.identify(event.get("authorizationToken") or "")
         except Refused as refused:
             logger.info("refused", extra={"reason": refused.reason.name})
+            counted.add(metrics.TOKENS_REFUSED)
+            counted.flush()
             if not refused.reason.lasting:
                 raise NotNow("Unauthorized") from None
             return _answer("nobody", "Deny", stage, {"reason": refused.reason.sentence})

@@ -6,30 +6,38 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from zlib import crc32
 
-from aws_lambda_powertools.metrics import Metrics, MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from herald import metrics
 from herald.adapters.sqs import doorbell_from_body
+from herald.correlation import note, road
 from herald.delivery.cursor import Delivery
 from herald.delivery.message import Notification
 from herald.delivery.retry import OWN_FAULT, Outcome
 from herald.entrypoints.batches import BatchResponse, failures
 from herald.entrypoints.logs import json_logger
+from herald.ports import Meter, News, Unmetered
 from herald.records import Webhook
 
 logger = json_logger()
 
-NAMESPACE = "Herald"
-SERVICE = "herald"
-OWN_FAULT_SECONDS = 30  # until a doorbell comes back that met a fault of our own; doubled each time it is received again
+OWN_FAULT_SECONDS = (
+    30  # until a doorbell comes back that met a fault of our own; doubled each time it is received again
+)
 LONGEST_OWN_FAULT = 480
+
+CHANGES = {
+    News.FAILING: metrics.WEBHOOKS_FAILING,
+    News.DISABLED: metrics.WEBHOOKS_DISABLED,
+    News.RECOVERED: metrics.WEBHOOKS_RECOVERED,
+}
 
 
 class DeliveryWatch:
     """Logs and counts attempts. Ids, numbers and outcomes only: no URL, no header, no body."""
 
-    def __init__(self) -> None:
-        self._metrics = Metrics(namespace=NAMESPACE, service=SERVICE)
+    def __init__(self, meter: Meter | None = None) -> None:
+        self._meter = meter or Unmetered()
 
     def attempted(self, webhook: Webhook, notification: Notification, outcome: Outcome, now: int) -> None:
         """One attempt has ended. The latency is that from storing the entry (or making the webhook) to the 2xx."""
@@ -45,30 +53,35 @@ class DeliveryWatch:
             milliseconds=outcome.milliseconds,
             latency=latency,
         )
-        self._count("Delivered" if outcome.delivered else "DeliveryFailed")
-        self._by_outcome(outcome.name)
+        self._meter.add(metrics.ATTEMPTS, outcome=outcome.name)
         if outcome.delivered:
-            self._metrics.add_metric("DeliveryLatency", MetricUnit.Milliseconds, latency)
+            self._meter.add(metrics.DELIVERY_LATENCY, latency)
+        else:
+            self._meter.add(metrics.DELIVERY_FAILED)
+            self._meter.add(metrics.UNDELIVERED_AGE, latency / 1000)
 
-    def disabled(self, webhook: Webhook, reason: str) -> None:
-        logger.warning("webhook disabled", config_id=webhook.config_id, task_id=webhook.ref.task_id, reason=reason)
-        self._count("WebhookDisabled")
+    def changed(self, webhook: Webhook, news: News) -> None:
+        """A webhook's state has changed by what its receiver did."""
+        metric = CHANGES[news]
+        tell = logger.warning if news is News.DISABLED else logger.info
+        tell(
+            news.value.replace(".", " "),  # "webhook disabled" for webhook.disabled
+            extra={
+                "config_id": webhook.config_id,
+                "task_id": webhook.ref.task_id,
+                "cursor": webhook.cursor,
+                "failures": webhook.failures,
+                **({"reason": webhook.reason} if webhook.reason else {}),
+            },
+        )
+        self._meter.add(metric)
 
     def own_fault(self) -> None:
         """A doorbell met a fault of our own; it counts against no receiver."""
-        self._by_outcome(OWN_FAULT)
+        self._meter.add(metrics.ATTEMPTS, outcome=OWN_FAULT)
 
     def flush(self) -> None:
-        if self._metrics.metric_set:
-            self._metrics.flush_metrics()
-
-    def _count(self, name: str) -> None:
-        self._metrics.add_metric(name, MetricUnit.Count, 1)
-
-    def _by_outcome(self, outcome: str) -> None:
-        with single_metric(name="Attempts", unit=MetricUnit.Count, value=1, namespace=NAMESPACE) as attempts:
-            attempts.add_dimension("service", SERVICE)
-            attempts.add_dimension("outcome", outcome)
+        self._meter.flush()
 
 
 def handler_for(delivery: Delivery, watch: DeliveryWatch) -> Callable[[dict[str, Any], LambdaContext], BatchResponse]:
@@ -80,7 +93,10 @@ def handler_for(delivery: Delivery, watch: DeliveryWatch) -> Callable[[dict[str,
             return context.get_remaining_time_in_millis() / 1000
 
         try:
-            done = {record["messageId"]: _answer(delivery, watch, record, remaining) for record in event["Records"]}
+            done = {}
+            for record in event["Records"]:
+                with road():
+                    done[record["messageId"]] = _answer(delivery, watch, record, remaining)
         finally:
             watch.flush()
         return failures(message_id for message_id, ok in done.items() if not ok)
@@ -95,6 +111,7 @@ def _answer(
     seconds: int | None
     try:
         doorbell = doorbell_from_body(record["body"])
+        note(task_id=doorbell.ref.task_id)
         age = delivery.clock.now() / 1000 - int(record["attributes"]["SentTimestamp"]) / 1000
         seconds = delivery.answer(doorbell, remaining, max(0, age))
     except Exception:

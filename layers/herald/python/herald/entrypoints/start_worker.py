@@ -8,6 +8,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from herald.adapters.dynamodb import items, keys
+from herald.correlation import note, road
 from herald.entrypoints.batches import BatchResponse, failures, sequence_number
 from herald.entrypoints.logs import json_logger
 from herald.ports import WorkerLauncher
@@ -26,12 +27,13 @@ def handler_for(launcher: WorkerLauncher) -> Callable[[dict[str, Any], LambdaCon
     def handler(event: dict[str, Any], context: LambdaContext) -> BatchResponse:  # noqa: ARG001
         failed = []
         for record in event["Records"]:
-            try:
-                _start(launcher, record)
-            except Exception:
-                number = sequence_number(record)
-                logger.exception("stream record failed", sequence_number=number)
-                failed.append(number)
+            with road():
+                try:
+                    _start(launcher, record)
+                except Exception:
+                    number = sequence_number(record)
+                    logger.exception("stream record failed", sequence_number=number)
+                    failed.append(number)
         return failures(failed)
 
     return handler
@@ -48,5 +50,6 @@ def _start(launcher: WorkerLauncher, record: Mapping[str, Any]) -> None:
     if not entry.opens_turn:
         return
     ref = keys.ref_from_pk(image["pk"]["S"])
+    note(ref.task_id, entry.traceparent)
     launcher.start(ref, entry.turn, entry.at)
-    logger.info("turn started", task_id=ref.task_id, turn=entry.turn)
+    logger.info("turn started", turn=entry.turn)

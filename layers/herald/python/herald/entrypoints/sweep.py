@@ -8,8 +8,10 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from herald.correlation import road
 from herald.entrypoints.logs import json_logger
 from herald.entrypoints.turn_event import turn_from
+from herald.ports import Meter, Unmetered
 from herald.upkeep.sweep import FAILED, Sweep
 from herald.upkeep.turns import Turns
 
@@ -22,7 +24,7 @@ class SweepIncomplete(Exception):
     """Some items could not be looked after; raised when all others have been, so that the alarm on errors tells."""
 
 
-def handler_for(sweep: Sweep) -> Callable[[dict[str, Any], LambdaContext], dict[str, int]]:
+def handler_for(sweep: Sweep, meter: Meter | None = None) -> Callable[[dict[str, Any], LambdaContext], dict[str, int]]:
     """The function's handler, for three kinds of event:
 
     - ``{"failedTurn": …, "error": …}`` from the state machine's Catch;
@@ -31,28 +33,37 @@ def handler_for(sweep: Sweep) -> Callable[[dict[str, Any], LambdaContext], dict[
 
     It returns what it did, counted.
     """
+    counted = meter or Unmetered()
 
     @logger.inject_lambda_context(log_event=False, clear_state=True)
     def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
-        if "failedTurn" in event:
-            error = event.get("error") or {}
-            return _end(sweep.turns, event["failedTurn"], error.get("Error", ""), error.get("Cause", ""))
-        if event.get("source") == "aws.states":
-            detail = event["detail"]
-            return _end(sweep.turns, json.loads(detail["input"]), detail["status"], detail.get("cause") or "")
-        return _round(sweep, context)
+        try:
+            return _answer(sweep, event, context)
+        finally:
+            counted.flush()
 
     return handler
 
 
+def _answer(sweep: Sweep, event: Mapping[str, Any], context: LambdaContext) -> dict[str, int]:
+    if "failedTurn" in event:
+        error = event.get("error") or {}
+        return _end(sweep.turns, event["failedTurn"], error.get("Error", ""), error.get("Cause", ""))
+    if event.get("source") == "aws.states":
+        detail = event["detail"]
+        return _end(sweep.turns, json.loads(detail["input"]), detail["status"], detail.get("cause") or "")
+    return _round(sweep, context)
+
+
 def _end(turns: Turns, event: Mapping[str, Any], error: str, cause: str) -> dict[str, int]:
     ref, turn = turn_from(event)
-    ended = turns.stopped(ref, turn, timed_out=error in ("TIMED_OUT", "States.Timeout"))
-    logger.append_keys(task_id=ref.task_id, turn=turn)
-    if ended:
-        logger.error("an execution stopped without ending its turn; the task is FAILED", error=error, cause=cause)
-    else:
-        logger.info("an execution stopped; its task needed nothing", error=error)
+    logger.append_keys(turn=turn)
+    with road(ref.task_id):
+        ended = turns.stopped(ref, turn, timed_out=error in ("TIMED_OUT", "States.Timeout"))
+        if ended:
+            logger.error("an execution stopped without ending its turn; the task is FAILED", error=error, cause=cause)
+        else:
+            logger.info("an execution stopped; its task needed nothing", error=error)
     return {"ended": int(ended)}
 
 

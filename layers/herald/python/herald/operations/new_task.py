@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from herald import correlation
 from herald.operations.call import Call, Limits
 from herald.operations.identity import IDEMPOTENCY_KEY, Identity
 from herald.operations.open_tasks import OpenTasks
@@ -48,6 +49,7 @@ class NewTasks:
             raise invalid("message.contextId", f"must be at most {MAX_CONTEXT_ID} bytes long")
         now = self.clock.now()
         ref = TaskRef(call.caller.tenant, call.caller.owner, identity.task_id)
+        correlation.note(ref.task_id)
         end_by = now + self.limits.max_task_days * DAY
         header = Header(
             ref=ref,

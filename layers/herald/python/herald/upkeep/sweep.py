@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from herald.ports import Clock, DueIndex
+from herald import metrics
+from herald.correlation import road
+from herald.ports import Clock, DueIndex, Meter, Unmetered
 from herald.records import Due
 from herald.upkeep.turns import Turns
 from herald.upkeep.webhooks import DueWebhooks
@@ -25,6 +27,7 @@ class Sweep:
     turns: Turns
     webhooks: DueWebhooks
     clock: Clock
+    meter: Meter = field(default_factory=Unmetered)
 
     def run(self, has_time: Callable[[], bool]) -> Counter[str]:
         """Deal with what is due while there is time; how often each thing was done, failures among them.
@@ -35,15 +38,22 @@ class Sweep:
             Unavailable: the index itself didn't answer.
         """
         done: Counter[str] = Counter()
-        for due in self.index.due(self.clock.now()):
+        now, overdue = self.clock.now(), 0
+        for due in self.index.due(now):
+            overdue = max(overdue, now - due.due_at)
             if not has_time():
                 done["left for the next round"] += 1
                 break
             if outcome := self._look_after(due):
                 done[outcome] += 1
+        self.meter.add(metrics.OVERDUE, overdue / 1000)
         return done
 
     def _look_after(self, due: Due) -> str:
+        with road(due.ref.task_id):
+            return self._done_for(due)
+
+    def _done_for(self, due: Due) -> str:
         try:
             if due.config_id is None:
                 return self.turns.look_after(due.ref)

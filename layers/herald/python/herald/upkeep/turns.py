@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from herald.ports import Clock, Ids, TaskLog, WorkerLauncher
+from herald import metrics
+from herald.ports import Clock, Ids, Meter, TaskLog, Unmetered, WorkerLauncher
 from herald.records import Header, TaskRef
 from herald.upkeep.ending import fail_task
 
@@ -29,6 +30,7 @@ class Turns:
     clock: Clock
     ids: Ids
     turn_seconds: int
+    meter: Meter = field(default_factory=Unmetered)
 
     def stopped(self, ref: TaskRef, turn: int, *, timed_out: bool = False) -> bool:
         """End the task whose execution of this turn has stopped without ending it; True if that was needed.
@@ -42,7 +44,7 @@ class Turns:
         header = self.log.header(ref)
         if header is None or header.terminal or header.interrupted or header.turn != turn:
             return False
-        return fail_task(self.log, self.clock, self.ids, header, TOO_LATE if timed_out else STOPPED)
+        return self._fail(header, TOO_LATE if timed_out else STOPPED)
 
     def look_after(self, ref: TaskRef) -> str:
         """Do what is due for one task; what was done, for the log: "" when nothing was.
@@ -69,10 +71,16 @@ class Turns:
         return "deferred"
 
     def _end(self, header: Header, text: str) -> str:
-        if not fail_task(self.log, self.clock, self.ids, header, text):
+        if not self._fail(header, text):
             return ""
         self.launcher.stop(header.ref, header.turn, header.opened_at)
         return "ended"
+
+    def _fail(self, header: Header, text: str) -> bool:
+        failed = fail_task(self.log, self.clock, self.ids, header, text)
+        if failed:
+            self.meter.add(metrics.TURNS_FAILED)
+        return failed
 
     def _start_again(self, header: Header, now: int) -> str:
         deadline = header.opened_at + self.turn_seconds * 1000

@@ -86,13 +86,14 @@ class RunReports:
         entries = self._log.read(ref)
         return Task.parse(fold(ref, entries)) if entries else None
 
-    def fail(self, text: str) -> None:
-        """End the task as FAILED, with a message for the client; nothing if it has ended."""
+    def fail(self, text: str) -> bool:
+        """End the task as FAILED, with a message for the client; False, and nothing written, if it has ended."""
         try:
             message = agent_message(self._appender.header, self._ids.token(), text)
             self._status(TaskState.FAILED, message, None, sys.maxsize)
         except TaskEnded:
-            return
+            return False
+        return True
 
     def checkpoint(self, text: str) -> bool:
         """End the run with a checkpoint, after which nothing of it can be written; False if it was over before."""

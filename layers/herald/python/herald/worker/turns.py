@@ -6,12 +6,13 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from herald import correlation, metrics
 from herald.agent import Agent, Checkpoint, TaskContext, TaskEnded
 from herald.log import Appender, Fenced, same_run
-from herald.ports import Clock, Ids, TaskLog, Unavailable
+from herald.ports import Clock, Ids, Meter, TaskLog, Unavailable, Unmetered
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, TaskRef
 from herald.worker.opening import same_turn, steps_of, turn_of
@@ -46,6 +47,7 @@ class Worker:
     ids: Ids
     agent: Callable[[], Agent]
     turn_seconds: int
+    meter: Meter = field(default_factory=Unmetered)
 
     def run(self, ref: TaskRef, turn: int, seconds_left: Callable[[], float]) -> Outcome:
         """Run one turn, or go on with it; a turn that has ended is left alone.
@@ -62,6 +64,7 @@ class Worker:
         if len(entries) <= header.end:
             # A gap that stays: an agent that were run would miss what was said, or what it has made.
             raise Unavailable(f"entries of task {ref.task_id} that are stored can't be seen")
+        correlation.note(ref.task_id, entries[turn].traceparent)
         try:
             header, entries = self._open(header, entries, turn)
         except Fenced as fenced:
@@ -87,7 +90,7 @@ class Worker:
         ref, run = header.ref, entries[-1]
         reports = RunReports(self.log, self.clock, self.ids, header, entries)
         if steps_of(entries, run.turn) >= MAX_STEPS:
-            reports.fail(TOO_MANY_STEPS)
+            self._fail(reports, TOO_MANY_STEPS)
             return Outcome.DONE
         deadline = header.due_at or 0
 
@@ -108,7 +111,7 @@ class Worker:
                 logger.exception("the agent failed after it had ended its turn of task %s", ref.task_id)
             else:
                 logger.exception("the agent failed in task %s, run %d", ref.task_id, run.number)
-                reports.fail(FAILED)
+                self._fail(reports, FAILED)
         finally:
             reports.close()
         return Outcome.DONE
@@ -124,8 +127,12 @@ class Worker:
         else:
             if result is not None:
                 logger.error("run() must return None or a checkpoint(…), not %s", type(result).__name__)
-            reports.fail(UNFINISHED)
+            self._fail(reports, UNFINISHED)
         return Outcome.DONE
+
+    def _fail(self, reports: RunReports, text: str) -> None:
+        if reports.fail(text):
+            self.meter.add(metrics.TURNS_FAILED)
 
 
 def _is_open(header: Header, turn: int) -> bool:
