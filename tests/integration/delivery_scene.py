@@ -18,6 +18,7 @@ from builders.stores import BUCKET, TABLE
 from herald import bootstrap
 from herald.log import Appender, status_entry
 from herald.ports import Webhooks
+from herald.protocol import codec
 from herald.protocol.states import TaskState
 from herald.records import Entry, Header, TaskRef, Webhook
 from herald.webhooks import Notification, verify
@@ -69,6 +70,17 @@ class Scene:
             return before.with_status(entry, due_at=None)
 
         return appender.commit(lambda number, writer: status_entry(appender.header, number, writer, state, now), after)
+
+    def put_artifact(self, ref: TaskRef, text: str) -> Entry:
+        platform = self.platform
+        log = platform.task_log(TABLE, BUCKET)
+        header = log.header(ref)
+        assert header is not None
+        update = {"taskId": ref.task_id, "contextId": header.context_id}
+        body = codec.dumps({"artifactUpdate": {**update, "artifact": {"artifactId": "a", "parts": [{"text": text}]}}})
+        entry = Entry(header.end + 1, "artifact", body, platform.clock.now(), platform.ids.token(), turn=0)
+        assert log.put(ref, entry, header.expires_second)
+        return entry
 
     def webhook(self, ref: TaskRef) -> Webhook:
         found = self.webhooks.get(ref, "cfg")

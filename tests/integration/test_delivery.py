@@ -4,12 +4,14 @@ called over a real socket.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+import requests
 from standardwebhooks import Webhook as StandardWebhook
 
 from builders.events import rest_event
@@ -147,3 +149,35 @@ def test_the_keys_of_a_tenant_are_its_own(scene: Scene) -> None:
     [theirs] = json.loads(scene.stack.invoke("publish_keys", event)["body"])["keys"]
 
     assert theirs["x"] != scene.jwks()["keys"][0]["x"]
+
+
+def test_a_large_notification_brings_an_address_that_leads_to_the_whole(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERALD_PUBLIC_URL", "https://agent.example")
+    scene.stack.functions["send_webhooks"] = load("send_webhooks")
+    with receiver(statuses(204, 500)) as here:
+        ref = scene.new_task(f"http://127.0.0.1:{here.port}/")
+        scene.stack.pump()
+        entry = scene.put_artifact(ref, "x" * 2_000_000)
+        scene.stack.stream()
+        event = scene.stack.doorbell()
+        scene.stack.invoke("send_webhooks", event)
+        failing = scene.webhook(ref)
+        assert scene.webhooks.update(failing, replace(failing, next_attempt_at=0))  # its time has come
+        scene.stack.functions["send_webhooks"] = load("send_webhooks")  # another process
+        scene.stack.invoke("send_webhooks", event)
+
+    _, first, second = got(here, scene.jwks())
+    assert (first.id, first.event) == (second.id, second.event)
+    [part] = first.content["artifact"]["parts"]
+    address, _, sealed = part["url"].partition("?of=")
+    assert address == "https://agent.example/notification"
+
+    asked = rest_event("GET", "/notification", query={"of": sealed})
+    del asked["requestContext"]["authorizer"]  # anybody
+    answer = scene.stack.invoke("api", asked)
+    assert answer["statusCode"] == 303
+    whole = requests.get(answer["headers"]["location"], timeout=5).content
+    assert whole == entry.body.encode()
+    assert hashlib.sha256(whole).hexdigest() == part["metadata"]["sha256"]

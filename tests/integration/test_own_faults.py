@@ -13,11 +13,9 @@ from botocore import client as botocore_client
 from botocore.exceptions import ClientError, ReadTimeoutError
 
 from builders.receivers import receiver
-from builders.stores import BUCKET, TABLE
 from herald.adapters.sqs import doorbell_from_body
-from herald.protocol import codec
 from herald.protocol.states import TaskState
-from herald.records import Entry, TaskRef, WebhookState
+from herald.records import WebhookState
 from integration.delivery_scene import Scene, delivery_scene, got, statuses
 from integration.pump import load
 
@@ -82,7 +80,7 @@ def test_what_fails_before_the_post_sends_nothing_and_counts_against_nobody(
         ref = scene.new_task(f"http://127.0.0.1:{here.port}/")
         if service == "s3":
             scene.stack.pump()  # its snapshot is small
-            large_artifact(scene, ref)
+            scene.put_artifact(ref, "x" * 300_000)  # its body lies in the bucket
         scene.stack.stream()
         event = scene.stack.doorbell()
         assert event is not None
@@ -105,19 +103,6 @@ def test_what_fails_before_the_post_sends_nothing_and_counts_against_nobody(
 
     assert len(here.requests) == sent_before + 1
     assert scene.webhook(ref).state is WebhookState.ACTIVE
-
-
-def large_artifact(scene: Scene, ref: TaskRef) -> None:
-    """An artifact whose body lies in the bucket."""
-    platform = scene.platform
-    log = platform.task_log(TABLE, BUCKET)
-    header = log.header(ref)
-    assert header is not None
-    update = {"taskId": ref.task_id, "contextId": header.context_id}
-    artifact = {"artifactId": "a", "parts": [{"text": "x" * 300_000}]}
-    body = codec.dumps({"artifactUpdate": {**update, "artifact": artifact}})
-    entry = Entry(header.end + 1, "artifact", body, platform.clock.now(), platform.ids.token(), turn=0)
-    assert log.put(ref, entry, header.expires_second)
 
 
 def test_a_cursor_that_cannot_be_moved_repeats_one_notification_and_counts_nothing(

@@ -11,6 +11,7 @@ import pytest
 PUBLIC = {
     "/.well-known/agent-card.json": "ApiFunction",
     "/openapi.json": "ApiFunction",
+    "/notification": "ApiFunction",
     "/.well-known/jwks.json": "PublishKeysFunction",
     "/{tenant}/.well-known/jwks.json": "PublishKeysFunction",
 }

@@ -34,6 +34,7 @@ MAY = {
         "kms:Sign",
         "events:PutEvents",
         "s3:GetObject",
+        "s3:PutObject",
         "secretsmanager:GetSecretValue",
         "sqs:ChangeMessageVisibility",
         "sqs:DeleteMessage",

@@ -18,6 +18,7 @@ from herald.ports import (
     Doorbells,
     DueIndex,
     Ids,
+    KeptBodies,
     Meter,
     Remains,
     Resolver,
@@ -101,6 +102,11 @@ class Platform:
         from herald.adapters.dynamodb.webhooks import DynamoWebhooks
 
         return DynamoWebhooks(lambda: self.aws.dynamodb, table, self.clock)
+
+    def kept_bodies(self, bucket: str) -> KeptBodies:
+        from herald.adapters.s3 import S3KeptBodies
+
+        return S3KeptBodies(lambda: self.aws.s3, bucket)
 
     def task_index(self, table: str, owner_shards: int) -> TaskIndex:
         from herald.adapters.dynamodb.index import DynamoTaskIndex
@@ -319,6 +325,7 @@ def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
     from herald.adapters.http import PinnedTransport
     from herald.delivery.attempt import Sender
     from herald.delivery.cursor import Delivery
+    from herald.delivery.large import Shortening
     from herald.delivery.signing import SigningKeys
     from herald.delivery.token import BearerTokens
     from herald.delivery.url_policy import AllowList, UrlPolicy
@@ -346,6 +353,7 @@ def send_webhooks(platform: Platform, watch: Watch) -> Delivery:
         watch,
         random,
         EventBridgeAnnouncer(lambda: platform.aws.events, settings.stack),
+        Shortening(platform.kept_bodies(settings.bucket), sender.sealer, address),
     )
 
 

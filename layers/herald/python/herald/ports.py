@@ -277,6 +277,19 @@ class WebhookTransport(Protocol):
         """
 
 
+class KeptBodies(Protocol):
+    """What is kept beside a task's log until the task expires: bytes that never change once they are there."""
+
+    def keep(self, ref: TaskRef, name: str, body: bytes, expires_second: int) -> str:
+        """The key of what is kept under a name: this body, or the one that was there before. Raises Unavailable."""
+
+    def get(self, key: str) -> bytes:
+        """Raises Unavailable."""
+
+    def link(self, key: str, seconds: int) -> str:
+        """An address where anybody may read it, for so long. Asks nobody."""
+
+
 class News(StrEnum):
     """What a webhook's state has become by what its receiver did, in the words of the events that tell of it."""
 

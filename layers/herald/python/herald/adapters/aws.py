@@ -135,7 +135,7 @@ class AwsClients:
 
     @cached_property
     def s3(self) -> S3Client:
-        return self._session.client("s3", config=CONFIG)
+        return self._session.client("s3", config=CONFIG.merge(Config(signature_version="s3v4")))  # for presigned links
 
     @cached_property
     def sqs(self) -> SQSClient:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from herald.adapters.aws import call, code_of
+from herald.adapters.dynamodb import keys
 from herald.ports import Unavailable
+from herald.records import TaskRef
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -43,13 +45,7 @@ class S3Bodies:
         Raises:
             Unavailable: it isn't there, or the bucket doesn't answer.
         """
-        try:
-            return call(self._read, key).decode()
-        except ClientError as error:
-            # To a role that may not list the bucket, as ours may not, a key that isn't there is denied.
-            if code_of(error) in {"NoSuchKey", "AccessDenied"}:
-                raise Unavailable(f"body {key} isn't in the bucket") from error
-            raise
+        return _read(self._client(), self._bucket, key).decode()
 
     def list(self, prefix: str) -> list[str]:
         """The keys that begin with this."""
@@ -74,5 +70,50 @@ class S3Bodies:
             if left := answer.get("Errors"):
                 raise Unavailable(f"DeleteObjects: {len(left)} bodies, the first for {left[0].get('Code')}")
 
-    def _read(self, key: str) -> bytes:
-        return self._client().get_object(Bucket=self._bucket, Key=key)["Body"].read()
+
+class S3KeptBodies:
+    """KeptBodies in the bucket, beside a task's large bodies: what erases or expires those takes these, too.
+
+    Args:
+        client: makes the client, or hands out the one there is.
+    """
+
+    def __init__(self, client: Callable[[], S3Client], bucket: str) -> None:
+        self._client = client
+        self._bucket = bucket
+
+    def keep(self, ref: TaskRef, name: str, body: bytes, expires_second: int) -> str:
+        key = keys.body_prefix(keys.pk(ref)) + name
+        try:
+            call(
+                self._client().put_object,
+                Bucket=self._bucket,
+                Key=key,
+                Body=body,
+                ContentType="application/a2a+json",
+                Expires=datetime.fromtimestamp(expires_second, UTC),
+                IfNoneMatch="*",
+            )
+        except ClientError as error:
+            if code_of(error) == "ConditionalRequestConflict":  # two at once, and neither has won yet
+                raise Unavailable("PutObject: ConditionalRequestConflict") from error
+            if code_of(error) != "PreconditionFailed":
+                raise
+        return key
+
+    def get(self, key: str) -> bytes:
+        return _read(self._client(), self._bucket, key)
+
+    def link(self, key: str, seconds: int) -> str:
+        where = {"Bucket": self._bucket, "Key": key}
+        return self._client().generate_presigned_url("get_object", Params=where, ExpiresIn=seconds)
+
+
+def _read(client: S3Client, bucket: str, key: str) -> bytes:
+    try:
+        return call(lambda: client.get_object(Bucket=bucket, Key=key)["Body"].read())
+    except ClientError as error:
+        # To a role that may not list the bucket, as ours may not, a key that isn't there is denied.
+        if code_of(error) in {"NoSuchKey", "AccessDenied"}:
+            raise Unavailable(f"body {key} isn't in the bucket") from error
+        raise

@@ -17,6 +17,7 @@ from herald import correlation
 from herald.delivery import retry
 from herald.delivery.ahead import Ahead
 from herald.delivery.attempt import Sender
+from herald.delivery.large import Shortening
 from herald.delivery.message import Notification
 from herald.delivery.retry import LONGEST_HIDE, GiveUp, Outcome
 from herald.ports import Announcer, Clock, Doorbells, Ids, News, Ring, TaskLog, Unavailable, Unopenable, Webhooks
@@ -62,6 +63,7 @@ class Delivery:
     watch: Watch
     random: Callable[[], float]
     announcer: Announcer = field(default_factory=Unannounced)
+    shortening: Shortening | None = None  # without it, notifications are sent however large they are
 
     def answer(self, doorbell: Doorbell, remaining: Callable[[], float], age: float = 0) -> int | None:
         """Deliver what one webhook is owed.
@@ -102,6 +104,8 @@ class Delivery:
                 ahead.read_anew()
                 continue
             correlation.note(traceparent=notification.traceparent)
+            if self.shortening is not None:
+                notification = self.shortening.short(webhook, notification)
             try:
                 outcome = self.sender.send(webhook, notification)
             except Unopenable as error:

@@ -13,9 +13,11 @@ from herald.bindings import app, card, gateway, openapi_page
 from herald.bindings.card_security import Door
 from herald.bindings.cors import Cors
 from herald.bindings.deployed_card import Cards, Deployment
+from herald.bindings.notification_page import NotificationPage
 from herald.bindings.service import Service
 from herald.bindings.wellknown import CARD_PATH, CardPage
 from herald.correlation import road
+from herald.delivery import large
 from herald.entrypoints.logs import json_logger
 from herald.settings import ApiSettings
 
@@ -60,6 +62,7 @@ def handler_for(platform: bootstrap.Platform, card_path: Path | None = None) -> 
     documents: dict[str, app.Page] = {
         CARD_PATH: CardPage(cards.public, written.modified, settings.card_max_age, base_url),
         openapi_page.PATH: openapi_page.OpenApiPage(cards.public.unsigned, base_url),
+        large.PATH: NotificationPage(platform.kept_bodies(settings.bucket), platform.sealer(settings.sealing_secret)),
     }
     answer = app.handler(app.application(service, documents, Cors.parse(settings.cors_origin)))
 
