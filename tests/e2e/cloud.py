@@ -172,6 +172,15 @@ class Cloud:
             if logical.endswith("Log")
         }
 
+    def own_secrets(self) -> list[str]:
+        """The texts of the secrets from which the stack derives its keys, in every stage."""
+        client = self._client("secretsmanager")
+        return [
+            client.get_secret_value(SecretId=self._resources[name], VersionId=row["VersionId"])["SecretString"]
+            for name in ("SigningSecret", "SealingSecret")
+            for row in client.list_secret_version_ids(SecretId=self._resources[name])["Versions"]
+        ]
+
     # --------------------------------------------------------------------------------------------------- clients ----
 
     @property

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jwt
 
 from e2e.client import Client
 from e2e.cloud import Cloud
 from e2e.loopback import Arrival, Receiver
 from e2e.waiting import wait_for
 from herald.records import WebhookState
+from herald.webhooks import verify_jwt
 
 
 def test_no_token_credential_or_url_secret_is_logged_stored_readable_or_told(
-    client: Client, cloud: Cloud, new_receiver: Callable[..., Receiver]
+    client: Client,
+    cloud: Cloud,
+    new_receiver: Callable[..., Receiver],
+    jwks: Callable[[], Mapping[str, Any]],
+    addresses: Mapping[str, str],
 ) -> None:
     def echo(arrival: Arrival) -> bytes:
         """A receiver that answers with all it was sent, as debugging ones do."""
@@ -29,7 +37,11 @@ def test_no_token_credential_or_url_secret_is_logged_stored_readable_or_told(
     )
     bad_url = f"{bad.url}?key=planted-url-secret-91be"
     config_id = client.register(task_id, {"url": bad_url, "token": bad.token, "authentication": authentication})
+    asking = new_receiver(token="", body=echo)
+    asking.answers.append(500)
+    client.register(task_id, {"url": asking.url, "authentication": {"scheme": "Bearer"}})
     good.wait_for_end(task_id)
+    asking.wait_for_end(task_id)
     wait_for("the webhook to be failing", lambda: cloud.webhooks(task_id)[bad_url].state is WebhookState.FAILING)
 
     # They reached their receivers, each in its own way.
@@ -38,6 +50,19 @@ def test_no_token_credential_or_url_secret_is_logged_stored_readable_or_told(
     assert "a2a-notification-token" not in good.arrivals[0].headers
     assert bad.arrivals[0].headers["x-a2a-notification-token"] == "planted-token-5d1c"
     assert bad.arrivals[0].headers["a2a-notification-token"] == "planted-token-5d1c"
+
+    tokens = [arrival.headers["authorization"].removeprefix("Bearer ") for arrival in asking.arrivals]
+    for arrival in asking.arrivals:
+        told = int(arrival.headers["webhook-timestamp"])
+        verify_jwt(arrival.body, arrival.headers, jwks=jwks(), issuer=addresses["baseUrl"], now=told)
+        assert (
+            jwt.decode(
+                arrival.headers["authorization"].removeprefix("Bearer "),
+                jwt.PyJWKSet.from_dict(dict(jwks()))[jwt.get_unverified_header(tokens[0])["kid"]],
+                algorithms=["RS256"],
+            )["taskId"]
+            == task_id
+        )
 
     # Nobody is told them: not who reads the webhook, not who reads the task.
     shown = json.dumps(
@@ -48,6 +73,7 @@ def test_no_token_credential_or_url_secret_is_logged_stored_readable_or_told(
         ]
     )
     secrets = ["planted-token", "planted-credentials", hmac_secret.removeprefix("whsec_"), "planted-hmac-secret"]
+    secrets += [*cloud.own_secrets(), *(token.rpartition(".")[2] for token in tokens)]
     assert [secret for secret in secrets if secret in shown] == []
 
     # They are stored sealed, and in no attempt's record.
