@@ -3,61 +3,51 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from herald.adapters.cloudformation import NoSuchStack
-from herald.bootstrap import Platform
+from herald.ops.answer import DONE, NOT_YET, Answer, Wrong
+from herald.ops.arguments import command
 from herald.ops.rotation import SEALING, Report, Rotation, Step
+from herald.ops.stack import Stack
 from herald.records import Webhook
 
-DONE, WRONG, NOT_YET = 0, 2, 3
-SECRETS = {"signing": "SigningSecretArn", SEALING: "SealingSecretArn"}
-NEEDED = ("TableName", "DeliveryQueueUrl", *SECRETS.values())  # the stack's outputs
+SECRETS = {"signing": "SigningSecret", SEALING: "SealingSecret"}  # by their names in the template
 SHOWN = 10  # webhooks that are listed at most
 
 CODES = {Step.STARTED: DONE, Step.FINISHED: DONE, Step.WAITING: NOT_YET, Step.RESEALING: NOT_YET}
 
 
-def arguments(commands: Any) -> None:
-    """Add the command and its arguments."""
-    told = commands.add_parser(
+def add(commands: Any) -> None:
+    told = command(
+        commands,
         "rotate-keys",
-        help="make new keys for webhooks' signatures and seals, or finish what an earlier call began",
-        description="Make new versions of the signing and the sealing secret; called again a day and two hours later, "
-        "see that nothing needs the former versions, and let go of them. Receivers notice nothing.",
+        "make new keys for webhooks' signatures and seals, or finish what an earlier call began",
+        "The first call makes new versions of the signing and the sealing secret; a second one, a day and two hours "
+        "later, sees that nothing needs the former versions, and lets go of them. Receivers notice nothing.",
     )
-    told.add_argument("--stack", required=True, help="the name of the CloudFormation stack")
     told.add_argument("--only", choices=sorted(SECRETS), default="", help="rotate one of the two secrets")
     told.add_argument("--dry-run", action="store_true", help="tell how things stand, and change nothing")
-    told.add_argument(
-        "--leave", action="store_true", help="finish although webhooks are left that can't be sealed anew"
-    )
-    told.add_argument("--json", action="store_true", help="print one JSON object")
+    told.add_argument("--leave", action="store_true", help="finish although some webhooks can't be sealed anew")
 
 
-def run(told: argparse.Namespace, platform: Platform) -> int:
-    """Run the command; the process's exit code: 3 when it is too early, or not all is sealed anew yet."""
-    try:
-        found = platform.outputs(told.stack)
-    except NoSuchStack:
-        return _refuse(f"There is no stack {told.stack} in this account and region: set AWS_REGION, or name another.")
-    if missing := [name for name in NEEDED if name not in found]:
-        return _refuse(f"Stack {told.stack} has no output {', '.join(missing)}: deploy it anew, it is older than this.")
+def run(told: argparse.Namespace, stack: Stack) -> Answer:
+    """What was done; exit code 3 when it is too early, or not all is sealed anew yet."""
+    wanted = {name: resource for name, resource in SECRETS.items() if told.only in ("", name)}
+    if missing := [resource for resource in wanted.values() if not stack.resources.get(resource)]:
+        raise Wrong(f"Stack {stack.name} has no {', '.join(missing)}: it isn't one of Herald's.")
     rotation = Rotation(
-        {name: platform.rotatable(found[arn]) for name, arn in SECRETS.items() if told.only in ("", name)},
-        platform.every_webhook(found["TableName"]),
-        platform.webhooks(found["TableName"]),
-        platform.doorbells(found["DeliveryQueueUrl"]),
-        platform.clock,
-        platform.ids,
+        {name: stack.platform.rotatable(stack.resources[resource]) for name, resource in wanted.items()},
+        stack.platform.every_webhook(stack.table),
+        stack.webhooks,
+        stack.doorbells,
+        stack.platform.clock,
+        stack.platform.ids,
     )
     report = rotation.look() if told.dry_run else rotation.go_on(leave=told.leave)
-    print(json.dumps(_as_json(report), indent=2) if told.json else "\n".join(_lines(report, told)))
-    return DONE if told.dry_run else CODES[report.step]
+    code = DONE if told.dry_run else CODES[report.step]
+    return Answer(_as_json(report), list(_lines(report, told)), code)
 
 
 def _lines(report: Report, told: argparse.Namespace) -> Iterator[str]:
@@ -116,8 +106,3 @@ def _as_json(report: Report) -> dict[str, Any]:
 
 def _time(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _refuse(sentence: str) -> int:
-    print(sentence, file=sys.stderr)
-    return WRONG
