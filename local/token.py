@@ -55,8 +55,8 @@ def asked(environment: Mapping[str, str]) -> str:
     issuer = json.loads(place.answer.read_text(encoding="utf-8")).get("issuer", "")
     if not issuer.endswith(stack.ISSUER_PATH):
         raise LocalError(
-            "This stack takes no tokens of the local issuer. With AUTH=cognito, Cognito hands them out (README.md, "
-            "Authentication); AUTH=iam asks for signatures, AUTH=none for nothing."
+            "This stack takes no tokens of the local issuer. With AUTH=cognito, Cognito hands them out (README.md, Who "
+            "may call); AUTH=iam asks for signatures, AUTH=none for nothing."
         )
     seconds = environment.get("EXPIRES") or str(SECONDS)
     if not seconds.removeprefix("-").isdecimal():
