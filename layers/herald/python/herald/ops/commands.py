@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from herald.adapters.aws import FAILURES
+from herald.adapters.dynamodb.survey import UNREADABLE
 from herald.bootstrap import Platform
-from herald.ops import control, dead_letters, erase, rotate_keys, task, tasks, turns, webhooks
+from herald.ops import control, dead_letters, erase, rotate_keys, task, tasks, turns, unreadable, webhooks
 from herald.ops.answer import FAILED, WRONG, Answer, Wrong
 from herald.ops.arguments import Parser
 from herald.ops.stack import Stack
@@ -32,13 +33,25 @@ def _answering(run: Callable[[argparse.Namespace, Stack], Answer]) -> Run:
     """A command that answers all at once, in lines or in JSON."""
 
     def running(told: argparse.Namespace, platform: Platform) -> int:
-        answer = run(told, Stack.find(told.stack, platform))
+        stack = Stack.find(told.stack, platform)
+        try:
+            answer = run(told, stack)
+        except UNREADABLE:
+            if not (complaint := _complaint(told, stack)):
+                raise
+            raise Wrong(complaint) from None
         print(json.dumps(answer.data, indent=2) if told.json else "\n".join(answer.lines))
         for note in answer.notes:
             print(note, file=sys.stderr)
         return answer.code
 
     return running
+
+
+def _complaint(told: argparse.Namespace, stack: Stack) -> str:
+    """What of the task that a command is about can't be read."""
+    named: str = getattr(told, "task", "") or getattr(told, "webhook", "")
+    return stack.complaint(stack.task(named.partition("/")[0], told)) if named else ""
 
 
 COMMANDS: dict[str, tuple[Add, Run]] = {
@@ -50,6 +63,7 @@ COMMANDS: dict[str, tuple[Add, Run]] = {
     "restart": (turns.add_restart, _answering(turns.run_restart)),
     "fail": (turns.add_fail, _answering(turns.run_fail)),
     "drain-dead-letters": (dead_letters.add, _answering(dead_letters.run)),
+    "remove-unreadable": (unreadable.add, _answering(unreadable.run)),
     "rotate-keys": (rotate_keys.add, _answering(rotate_keys.run)),
     "erase": (erase.arguments, erase.run),
 }

@@ -43,6 +43,10 @@ def _replayed(change: Change) -> str:
 
 def _skipped(change: Change) -> str:
     passed = len(change.passed_over)
+    if not passed:
+        return (
+            f"waits for nothing: a snapshot of the task as it is comes next, then what follows #{change.after.cursor}"
+        )
     return (
         f"passes over {many(passed, 'log entry', 'log entries')}: a snapshot of the task as it is comes next,"
         f" then what follows #{change.after.cursor}. Take it back: replay {webhooks.name(change.after)}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from herald.adapters.dynamodb import keys
+from herald.adapters.dynamodb.survey import UNREADABLE
 from herald.adapters.sqs import doorbell_from_body
 from herald.ops import arguments
 from herald.ops.answer import DONE, NOT_YET, Answer
@@ -183,7 +184,7 @@ def _read_again(info: Mapping[str, Any], readers: list[str], stack: Stack) -> st
     seen: set[TaskRef] = set()
     for record in found:
         key = record["dynamodb"]["Keys"]
-        partition, sk = key["pk"]["S"], key["sk"]["S"]
+        partition = key["pk"]["S"]
         try:
             ref = keys.ref_from_pk(partition)
         except ValueError:
@@ -194,15 +195,10 @@ def _read_again(info: Mapping[str, Any], readers: list[str], stack: Stack) -> st
         seen.add(ref)
         try:
             done += [_AGAIN[reader](ref, stack) for reader in readers]
-        except (KeyError, ValueError, TypeError) as error:
-            where = json.dumps({"pk": {"S": partition}, "sk": {"S": sk}})
-            stuck.append(
-                f"task {ref.task_id} can't be read ({type(error).__name__}: {safe(str(error), 80)}). What came by the"
-                f" stream is {safe(sk)}; if Herald didn't write it, delete it and drain again:"
-                f" aws dynamodb delete-item --table-name {stack.table} --key '{where}'"
-            )
+        except UNREADABLE as error:
+            stuck.append(stack.complaint(ref) or f"task {ref.task_id} can't be read: {safe(str(error), 80)}")
     if stuck:
-        raise Unsettled("; ".join(stuck))
+        raise Unsettled(f"{'; '.join(stuck)}. Then drain again")
     return "; ".join(done)
 
 

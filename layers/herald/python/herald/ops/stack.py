@@ -13,6 +13,7 @@ from herald.bootstrap import Platform
 from herald.delivery.control import Control
 from herald.delivery.ring import Ringer
 from herald.ops.answer import Wrong
+from herald.ops.text import safe
 from herald.ports import Doorbells, DueIndex, Remains, TaskIndex, TaskLog, Webhooks
 from herald.records import Header, TaskRef, Webhook
 from herald.upkeep.turns import Turns
@@ -151,6 +152,14 @@ class Stack:
         if header is None:
             raise Wrong(f"There is no task {task_id} of this owner. Without --owner it is looked for.")
         return header
+
+    def complaint(self, ref: TaskRef) -> str:
+        """Which items of a task can't be read, and what to do; "" when all can."""
+        found = "; ".join(f"{safe(sk)} ({safe(why, 80)})" for sk, why in self.survey.unreadable(ref))
+        return found and (
+            f"Task {ref.task_id} holds what Herald can't read: {found}."
+            f" Whoever wrote it should mend it; to delete it: remove-unreadable {ref.task_id}"
+        )
 
     def webhook(self, place: str, told: Any) -> Webhook:
         """The webhook ``TASK/CONFIG``; ``TASK`` alone where the task has one only.

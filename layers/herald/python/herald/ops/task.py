@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from herald.ops import arguments, webhooks
+from herald.ops import arguments, turns, webhooks
 from herald.ops.answer import Answer
+from herald.ops.headers import as_data, name
 from herald.ops.stack import Stack
-from herald.ops.tasks import as_data, name
 from herald.ops.text import address, age, duration, moment, safe, size, stamp, table, when
 from herald.records import Attempt, Entry, Header, Webhook, WebhookState
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from herald.adapters.stepfunctions import Execution
 
 OVERDUE_MS = 120_000  # sweep looks every minute
-START_MS = 60_000
 BODY = 160  # characters of a body in the timeline
 
 
@@ -103,18 +102,11 @@ def _due(header: Header, now: int) -> str:
 def _hints(header: Header, executions: Sequence[Execution], found: Sequence[Webhook], now: int) -> list[str]:
     """What looks wrong, and the command that mends it."""
     ref, hints = header.ref, []
-    last = executions[-1] if executions else None
-    at_work = not header.terminal and not header.interrupted
     if header.due_at is not None and now > header.due_at + OVERDUE_MS:
         late = duration(now - header.due_at)
         hints.append(f"It has been overdue for {late}: sweep doesn't run, or fails at it. See the log of sweep.")
-    if at_work and last is None and now > header.opened_at + START_MS:
-        hints.append(f"Nothing runs it. Start it: restart {ref.task_id}")
-    if at_work and last is not None and last.over:
-        hints.append(
-            f"Its execution is over ({last.status}) and it hasn't ended: it is stuck."
-            f" Run it again: restart {ref.task_id}   Or end it: fail {ref.task_id}"
-        )
+    if why := turns.stuck(header, executions, now):
+        hints.append(f"It is stuck: {why}. Run it again: restart {ref.task_id}   Or end it: fail {ref.task_id}")
     for webhook in found:
         if webhook.state is WebhookState.DISABLED:
             hints.append(

@@ -6,12 +6,14 @@ import argparse
 from heapq import nlargest
 from typing import Any
 
-from herald.ops import arguments
+from herald.adapters.dynamodb.survey import UNREADABLE
+from herald.ops import arguments, turns
 from herald.ops.answer import Answer, Wrong
+from herald.ops.headers import as_data, name
 from herald.ops.stack import Stack
 from herald.ops.text import age, moment, safe, stamp, table
 from herald.ports import Listing
-from herald.protocol.states import TERMINAL, TaskState
+from herald.protocol.states import TERMINAL
 from herald.records import Caller, Header, Listed, Position
 
 FOREVER = 253_402_300_799_999  # ms since 1970: all that is due at any time
@@ -29,6 +31,7 @@ def add(commands: Any) -> None:
     arguments.whose(told)
     told.add_argument("--context", default="", help="a context of the owner's")
     told.add_argument("--state", type=arguments.task_states, default=frozenset(), help="comma list: working,failed …")
+    told.add_argument("--stuck", action="store_true", help="open ones whose execution is over or missing")
     arguments.limit(told, 20)
 
 
@@ -37,6 +40,8 @@ def run(told: argparse.Namespace, stack: Stack) -> Answer:
         raise Wrong("A context is its owner's: give --owner as well.")
     if told.tenant and not told.owner:
         raise Wrong("A tenant alone lists nothing: give --owner as well.")
+    if told.stuck and (told.owner or told.state):
+        raise Wrong("--stuck looks at the open tasks of all owners: give it without --owner and --state.")
     if told.owner:
         return _listed(_of_owner(told, stack), stack)
     if told.state & TERMINAL:
@@ -94,8 +99,12 @@ def _open(told: argparse.Namespace, stack: Stack) -> Answer:
     """Open tasks by the due index; what is overdue, and so most likely stuck, stands first."""
     found: list[Header] = []
     for due in (due for due in stack.due.due(FOREVER) if due.config_id is None):
-        header = stack.log.header(due.ref)
-        if header is not None and not header.terminal and (not told.state or header.state in told.state):
+        try:
+            header = stack.log.header(due.ref)
+        except UNREADABLE:
+            stack.tell(f"The header of task {due.ref.task_id} can't be read. See: task {due.ref.task_id}")
+            continue
+        if header is not None and not header.terminal and _wanted(told, header, stack):
             found.append(header)
         if len(found) == told.limit:
             break
@@ -113,7 +122,19 @@ def _open(told: argparse.Namespace, stack: Stack) -> Answer:
     lines = table(["TASK", "STATE", "SINCE", "DUE", "OWNER", "TENANT"], rows)
     full = len(found) == told.limit
     notes = [f"The first {told.limit} by what is due; --limit shows more."] if full else []
-    return Answer({"tasks": [as_data(each) for each in found]}, lines or ["No task is open."], notes=notes)
+    return Answer(
+        {"tasks": [as_data(each) for each in found]},
+        lines or [f"No task is {'stuck' if told.stuck else 'open'}."],
+        notes=notes,
+    )
+
+
+def _wanted(told: argparse.Namespace, header: Header, stack: Stack) -> bool:
+    if not told.stuck:
+        return not told.state or header.state in told.state
+    if header.interrupted:
+        return False
+    return bool(turns.stuck(header, stack.executions.of(header.ref, header.turn, header.opened_at), stack.now))
 
 
 def _due(at: int | None, now: int) -> str:
@@ -122,28 +143,3 @@ def _due(at: int | None, now: int) -> str:
 
 def _owner(ref: Any) -> tuple[str, str]:
     return safe(ref.owner), safe(ref.tenant) or "-"
-
-
-def name(state: TaskState) -> str:
-    """``WORKING`` for TASK_STATE_WORKING."""
-    return state.value.removeprefix("TASK_STATE_")
-
-
-def as_data(header: Header) -> dict[str, Any]:
-    """A header for programs; times as text, in UTC."""
-    return {
-        "task": header.ref.task_id,
-        "owner": header.ref.owner,
-        "tenant": header.ref.tenant,
-        "context": header.context_id,
-        "state": header.state.value,
-        "statusAt": stamp(header.status_at),
-        "turn": header.turn,
-        "run": header.run,
-        "end": header.end,
-        "openedAt": stamp(header.opened_at),
-        "createdAt": stamp(header.created_at),
-        "endBy": stamp(header.end_by),
-        "dueAt": stamp(header.due_at),
-        "expiresAt": stamp(header.expires_second * 1000),
-    }

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from herald.ops import arguments
 from herald.ops.answer import Answer, Wrong
+from herald.ops.headers import name
 from herald.ops.stack import Stack
-from herald.ops.tasks import name
 from herald.ops.text import moment
 from herald.records import Header
 from herald.upkeep.ending import fail_task
 
+if TYPE_CHECKING:
+    from herald.adapters.stepfunctions import Execution
+
+START_MS = 60_000  # within which a turn is started
 ENDED = "An operator ended this task."  # what its client reads
+
+
+def stuck(header: Header, executions: Sequence[Execution], now: int) -> str:
+    """Why nothing goes on with a task that should; "" where all is well."""
+    if header.terminal or header.interrupted:
+        return ""
+    if not executions:
+        return "nothing runs it" if now > header.opened_at + START_MS else ""
+    last = executions[-1]
+    return f"its execution is over ({last.status}) and it hasn't ended" if last.over else ""
 
 
 def add_restart(commands: Any) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
+from herald.adapters.dynamodb.survey import UNREADABLE
 from herald.delivery import message
 from herald.ops import arguments
 from herald.ops.answer import Answer, Wrong
@@ -99,7 +100,11 @@ def _of_the_stack(stack: Stack, wanted: frozenset[WebhookState], looked: _Looked
         if count >= LOOKS:
             looked.cut = True
             return
-        webhook = stack.webhooks.get(due.ref, due.config_id or "")
+        try:
+            webhook = stack.webhooks.get(due.ref, due.config_id or "")
+        except UNREADABLE:
+            stack.tell(f"{due.ref.task_id}/{safe(due.config_id or '')} can't be read. See: task {due.ref.task_id}")
+            continue
         if webhook is not None:
             yield webhook
 
@@ -191,12 +196,18 @@ def run_attempts(told: argparse.Namespace, stack: Stack) -> Answer:
     head = [
         f"{name(webhook)} to {safe(address(webhook.url))}",
         f"{webhook.state}{why}, cursor {webhook.cursor} of {here.end}, {many(here.waiting, 'notification')} to send",
-        f"{webhook.delivered} delivered, the last one {when(webhook.last_success_at, now)}",
+        _delivered(webhook, now),
         "",
     ]
     shown = table(["TIME", "AGE", "ENTRY", "ATTEMPT", "OUTCOME", "STATUS", "TOOK", "ANSWER"], cells)
     data = {"webhook": as_data(here), "attempts": [attempt_data(each) for each in found]}
     return Answer(data, [*head, *(shown or ["No attempt has failed in 30 days."])])
+
+
+def _delivered(webhook: Webhook, now: int) -> str:
+    if not webhook.delivered:
+        return "nothing delivered yet"
+    return f"{webhook.delivered} delivered, the last one {when(webhook.last_success_at, now)}"
 
 
 def outcome(attempt: Attempt) -> tuple[str, str, str]:

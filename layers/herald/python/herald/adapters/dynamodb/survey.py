@@ -1,21 +1,36 @@
-"""All tasks of all owners, for an operator who can't say whose: the whole index is read."""
+"""What an operator asks that no function does: all tasks of all owners, and which items of a task can't be read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from herald.adapters.aws import call
+from herald.adapters.dynamodb import items, keys
 from herald.adapters.dynamodb.index import BY_OWNER, listed
+from herald.adapters.dynamodb.table import query
 from herald.protocol.states import TaskState
-from herald.records import Listed
+from herald.records import Listed, TaskRef
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 
+READERS: Mapping[str, Callable[[items.Image], object]] = {
+    keys.HEADER: items.header_from_item,
+    keys.LOG: items.entry_from_image,
+    "MSG#": items.taken_from_item,
+    keys.PUSH: items.webhook_from_image,
+    "TRY#": items.attempt_from_item,
+}
+"""How an item is read, by what its sort key begins with."""
+
+UNREADABLE = (KeyError, ValueError, TypeError)
+"""What reading an item raises that Herald didn't write, or not this version of it."""
+
+
 class DynamoSurvey:
-    """The index ``byOwner`` from one end to the other.
+    """The table as it lies.
 
     Args:
         client: makes the client, or hands out the one there is.
@@ -41,3 +56,29 @@ class DynamoSurvey:
             if not (last := page.get("LastEvaluatedKey")):
                 return
             request["ExclusiveStartKey"] = last
+
+    def unreadable(self, ref: TaskRef) -> list[tuple[str, str]]:
+        """The items of a task that can't be read: sort key, and what is wrong. Reads all of it."""
+        found = query(
+            self._client(),
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression="pk = :pk",
+            ExpressionAttributeValues={":pk": {"S": keys.pk(ref)}},
+        )
+        return [(item["sk"]["S"], why) for item in found if (why := _wrong(item))]
+
+
+def _wrong(item: items.Image) -> str:
+    sk = item["sk"]["S"]
+    reader = next((READERS[prefix] for prefix in READERS if sk.startswith(prefix)), None)
+    if reader is None:
+        return "its key is none of Herald's"
+    try:
+        items.expired(item, 0)
+        reader(item)
+    except KeyError as error:
+        return f"it has no {error.args[0]}"
+    except UNREADABLE as error:
+        return str(error)
+    return ""
