@@ -77,6 +77,7 @@ class ApiBench:
     scopes: tuple[str, ...] = ()
     public_url: str = ""
     webhook_tokens: bool = False
+    egress_addresses: tuple[str, ...] = ()
     cors: Cors = OFF
     clock: FakeClock = field(default_factory=FakeClock)
     ids: SequentialIds = field(default_factory=SequentialIds)
@@ -169,9 +170,10 @@ class ApiBench:
     @cached_property
     def cards(self) -> Cards:
         door = Door(self.auth, REGION, self.issuer, self.token_url, self.scopes)
-        return Cards(
-            self.written, Deployment(door, 15, self.limits.webhooks_per_task, self.webhook_tokens), self.card_signer
+        deployment = Deployment(
+            door, 15, self.limits.webhooks_per_task, self.webhook_tokens, egress_addresses=self.egress_addresses
         )
+        return Cards(self.written, deployment, self.card_signer)
 
     @property
     def handler(self) -> Callable[[Json, Any], Json]:
