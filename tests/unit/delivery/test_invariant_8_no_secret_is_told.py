@@ -18,10 +18,12 @@ from builders.deliveries import Road
 from builders.events import LambdaContext, queue_event, rest_event, stream_of
 from builders.records import KEY, a_ref, status_entry
 from fakes.secret_versions import FakeVersion, FakeVersions
+from fakes.token_key import FakeTokenKey
 from fakes.world import answer
 from herald.client_secrets import Secrets
 from herald.delivery.published_keys import PublishedKeys
 from herald.delivery.signing import SigningKeys
+from herald.delivery.token import BearerTokens
 from herald.delivery.url_policy import UrlRefused, parse
 from herald.entrypoints import publish_keys, ring_webhooks, send_webhooks
 from herald.ports import Answer, TransportFailure, Unavailable
@@ -110,6 +112,48 @@ def test_send_webhooks_writes_no_secret_whatever_goes_wrong(wrong: str, token: s
     assert [secret for secret in PLANTED if secret in text] == []
     kept = "".join(attempt.head for attempt in attempts)
     assert [secret for secret in (token, CREDENTIALS, QUERY) if secret in kept] == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [None, Unavailable("Sign: KmsThrottled"), LookupError("the tokens' key: DisabledException")],
+    ids=["nothing", "no KMS", "no key"],
+)
+@pytest.mark.parametrize("status", [204, 500])
+def test_a_token_of_ours_is_written_nowhere_though_its_receiver_echoes_it(
+    status: int, fault: Exception | None, output: Output
+) -> None:
+    watch, key = send_webhooks.DeliveryWatch(), FakeTokenKey()
+    tokens = BearerTokens(key, "https://agent.example")
+    road = Road(signer=SigningKeys(FakeVersions(SECRET)), watch=watch, tokens=tokens)
+    road.register(url=URL, secrets=Secrets(scheme="Bearer"))
+    road.store(status_entry(1, text=BODY))
+    road.transport.script(URL, lambda post: answer(status, post.headers["Authorization"].encode(), set_cookie="x"))
+    if fault is not None:
+        key.fail_next("sign", fault)
+    handler = send_webhooks.handler_for(road.delivery, watch)
+    event = queue_event(Doorbell(a_ref(), "cfg-1", KEY))
+
+    answered = [handler(event, LambdaContext(90)) for _ in range(2)]  # type: ignore[arg-type]
+
+    sent = {post.headers["Authorization"].removeprefix("Bearer ") for post in road.transport.posts}
+    attempts = road.webhooks.attempts(road.webhook())
+    text = output.text() + repr(answered) + repr(attempts) + "".join(each.head for each in attempts) + repr(tokens)
+    assert sent
+    assert [part for token in sent for part in token.split(".") if part in text] == []
+
+
+def test_a_webhook_that_nothing_can_unseal_is_told_without_what_was_sealed(output: Output) -> None:
+    watch = send_webhooks.DeliveryWatch()
+    road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), watch)
+    road.sealer.gone.add(1)
+    handler = send_webhooks.handler_for(road.delivery, watch)
+
+    handler(queue_event(Doorbell(a_ref(), "cfg-1", KEY)), LambdaContext(90))  # type: ignore[arg-type]
+
+    text = output.text()
+    assert "version 1 of the sealing secret is gone" in text
+    assert [secret for secret in (*PLANTED, road.webhook().sealed) if secret in text] == []
 
 
 def test_ring_webhooks_writes_no_secret(output: Output) -> None:
