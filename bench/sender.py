@@ -39,7 +39,7 @@ def world() -> Iterator[str]:
     entry = Entry(
         NUMBER, "status", json.dumps({"statusUpdate": update}), 1_767_225_600_000, "w", 0, 1, TaskState.COMPLETED
     )
-    secret = {"SecretString": "s" * 64, "VersionId": "0" * 36}
+    secret = {"SecretString": "s" * 64, "VersionId": "0" * 36, "CreatedDate": 1_767_225_600}
     with stub({}) as receiver:
         webhook = Webhook(
             ref=a_ref(),
@@ -70,7 +70,7 @@ def per_core(handler: Callable[[Any, Any], Any], doorbells: int = 300) -> float:
                 "messageId": "m",
                 "receiptHandle": "r",
                 "body": body_of(Doorbell(a_ref(), "bench", KEY)),
-                "attributes": {"ApproximateReceiveCount": "1"},
+                "attributes": {"ApproximateReceiveCount": "1", "SentTimestamp": "1767225600000"},
             }
         ]
     }

@@ -189,6 +189,28 @@ def test_a_100_continue_before_the_answer_is_passed_over() -> None:
         assert post(here).status == 200
 
 
+def test_other_interim_answers_are_passed_over_too() -> None:
+    hints = b"HTTP/1.1 102 Processing\r\n\r\n" + b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n" * 2
+    with receiver(answering(hints + OK)) as here:
+        answer = post(here)
+
+    assert (answer.status, answer.headers, answer.head) == (200, {"content-length": "2"}, b"ok")
+
+
+def test_interim_answers_without_end_are_a_bad_answer() -> None:
+    def endless(here: Receiver, connection: socket.socket) -> None:
+        while not here.stop.is_set():
+            connection.sendall(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 1_000)
+
+    with receiver(endless) as here:
+        assert failure(here) == "bad_answer"
+
+
+def test_a_change_of_protocol_that_nobody_asked_for_is_an_answer() -> None:
+    with receiver(answering(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n")) as here:
+        assert post(here).status == 101
+
+
 @pytest.mark.parametrize("status", [204, 304])
 def test_an_answer_without_a_body_ends_at_once(status: int) -> None:
     def manners(here: Receiver, connection: socket.socket) -> None:
@@ -450,6 +472,44 @@ def test_a_resolver_that_hangs_is_a_dns_error_in_time() -> None:
         assert failure.value.passing
     finally:
         over.set()
+
+
+def failing(error: int, *, but: str = "") -> Callable[..., list[Any]]:
+    """A lookup that learns nothing, save of one name."""
+
+    def lookup(host: str, port: int, *_: object) -> list[Any]:
+        if host == but:
+            return found("52.94.0.1")(host, port)
+        raise socket.gaierror(error, "failed")
+
+    return lookup
+
+
+LEARNT_NOTHING = [socket.EAI_AGAIN, socket.EAI_FAIL, socket.EAI_SYSTEM, socket.EAI_MEMORY]
+
+
+@pytest.mark.parametrize("error", LEARNT_NOTHING)
+def test_a_name_of_which_nothing_is_learnt_is_its_own_fault_while_the_witness_resolves(error: int) -> None:
+    resolver = SystemResolver(failing(error, but="dynamodb.example"), lambda: "dynamodb.example")
+
+    with pytest.raises(TransportFailure, match="dns_error") as failure:
+        resolver.resolve(HOST, 443, 2)
+    assert failure.value.passing
+
+
+@pytest.mark.parametrize("error", LEARNT_NOTHING)
+def test_where_the_witness_cannot_be_resolved_either_dns_is_down(error: int) -> None:
+    with pytest.raises(Unavailable, match="DNS doesn't answer"):
+        SystemResolver(failing(error), lambda: "dynamodb.example").resolve(HOST, 443, 2)
+
+
+def test_a_name_that_is_not_there_asks_for_no_witness() -> None:
+    def witness() -> str:
+        raise AssertionError("asked")
+
+    with pytest.raises(TransportFailure) as failure:
+        SystemResolver(failing(socket.EAI_NONAME), witness).resolve(HOST, 443, 2)
+    assert not failure.value.passing
 
 
 def test_httplibs_own_limits_are_what_the_adapter_counts_on() -> None:
