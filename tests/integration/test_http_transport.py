@@ -22,7 +22,7 @@ import pytest
 from builders.receivers import Certificates, Receiver, answering, receiver, silent
 from herald.adapters.dns import SystemResolver
 from herald.adapters.http import ANSWER_BYTES, HEAD_BYTES, PinnedTransport
-from herald.ports import Answer, TransportFailure
+from herald.ports import Answer, TransportFailure, Unavailable
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 HOST = "hooks.test"
