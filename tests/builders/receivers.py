@@ -60,7 +60,7 @@ def receiver(
     """Accept connections one after the other; ``read`` whether a request is read before ``manners`` get the socket."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, 0), family=family) as server:
-        server.settimeout(0.05)
+        server.settimeout(0.01)  # how long the end of a test may wait for it
         found = Receiver(server.getsockname()[1])
 
         def serve() -> None:

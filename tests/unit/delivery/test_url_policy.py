@@ -12,8 +12,7 @@ from herald.adapters.dns import SystemResolver
 from herald.delivery.addresses import is_denied
 from herald.delivery.url_policy import AllowList, UrlPolicy, UrlRefused, parse
 from herald.ports import TransportFailure, Unavailable
-
-PUBLIC = "93.184.216.34"
+from ssrf.urls import PUBLIC, Allowed, Refused, allowed, refused
 
 
 class Names:
@@ -38,201 +37,23 @@ def policy(*addresses: str, allow: str = "") -> UrlPolicy:
     return UrlPolicy(Always(), AllowList.parse(allow))
 
 
-ABSOLUTE = "must be an absolute https:// URL"
-ASCII = "must be visible ASCII: percent-encode other characters, write a host name in its xn-- form"
-PORT = "must have a valid host and a port from 1 to 65535"
-DECIMAL = "must write an IPv4 address as four decimal numbers"
-CANONICAL = "must write an IP address in its canonical form"
-BRACKETS = "must have a valid IPv6 address between the brackets"
-FULL = "must have a full host name, such as hooks.example.com"
-PUBLIC_NAME = "must name a public host"
 ADDRESSES = "must name a host whose addresses are all public"
-NAME = "must have a valid host name"
-USER = "must not contain a user name or password: use authentication instead"
-FRAGMENT = "must not have a fragment (#…)"
-HTTPS = "must be an https:// URL"
-PORT_443 = "must use port 443"
-BACKSLASH = "must not contain a backslash"
-DOT = "must not end its host name with a dot"
-
-REFUSED = [
-    # Not a URL, or another scheme
-    ("", "must not be empty"),
-    ("not a url", ASCII),
-    ("notaurl", ABSOLUTE),
-    ("//hooks.example.com/x", ABSOLUTE),
-    ("/x", ABSOLUTE),
-    ("hooks.example.com", ABSOLUTE),
-    ("https:hooks.example.com", ABSOLUTE),
-    ("https:/hooks.example.com", ABSOLUTE),
-    ("ftp://x", ABSOLUTE),
-    ("ftp://hooks.example.com/", ABSOLUTE),
-    ("file:///etc/passwd", ABSOLUTE),
-    ("gopher://hooks.example.com/", ABSOLUTE),
-    ("ws://hooks.example.com/", ABSOLUTE),
-    ("javascript://hooks.example.com/%0aalert(1)", ABSOLUTE),
-    ("data:text/plain,hi", ABSOLUTE),
-    ("unix://var/run/docker.sock", ABSOLUTE),
-    ("http+unix://%2Fvar%2Frun%2Fdocker.sock/", ABSOLUTE),
-    # Malformed
-    ("https://", "must have a host"),
-    ("https:///path", "must have a host"),
-    ("https://:443/", "must have a host"),
-    ("https://?x", "must have a host"),
-    ("https://hooks.example.com:/", PORT),
-    ("https://hooks.example.com:0/", PORT),
-    ("https://hooks.example.com:65536/", PORT),
-    ("https://hooks.example.com:-1/", PORT),
-    ("https://hooks.example.com:+443/", PORT),
-    ("https://hooks.example.com:4_43/", PORT),
-    ("https://hooks.example.com:443:443/", PORT),
-    ("https://hooks.example.com:https/", PORT),
-    ("https://hooks.example.com /", ASCII),
-    ("https://hooks.example.com/a b", ASCII),
-    ("https://hooks.example.com/\r\nX-Evil: 1", ASCII),
-    ("https://hooks.example.com/\tx", ASCII),
-    ("https://hooks.example.com/\x00", ASCII),
-    ("\thttps://hooks.example.com/", ASCII),
-    ("https://hooks.example.com/é", ASCII),
-    ("https://hööks.example.com/", ASCII),
-    ("https://１２７.0.0.1/", ASCII),
-    ("https://ⓛocalhost/", ASCII),
-    ("https://hooks。example.com/", ASCII),
-    ("https://hooks.example.com\\@127.0.0.1/", BACKSLASH),
-    ("https:\\\\hooks.example.com/", BACKSLASH),
-    ("https://hooks.example.com/#x", FRAGMENT),
-    ("https://hooks.example.com#@127.0.0.1/", FRAGMENT),
-    ("https://user@hooks.example.com/", USER),
-    ("https://user:pass@hooks.example.com/", USER),
-    ("https://@hooks.example.com/", USER),
-    ("https://hooks.example.com:443@127.0.0.1/", USER),
-    ("https://127.0.0.1%40hooks.example.com/", NAME),
-    ("https://hooks%2eexample.com/", NAME),
-    ("https://hooks..example.com/", NAME),
-    ("https://.example.com/", NAME),
-    ("https://-hooks.example.com/", NAME),
-    ("https://hooks-.example.com/", NAME),
-    ("https://hooks.exam*ple.com/", NAME),
-    ("https://hooks.example.com,evil.com/", NAME),
-    ("https://" + "a" * 64 + ".example.com/", NAME),
-    ("https://" + "a." * 130 + "example.com/", NAME),
-    ("https://hooks.example.com/" + "a" * 2048, "must be at most 2,048 characters long"),
-    # Names that aren't public
-    ("https://localhost/", PUBLIC_NAME),
-    ("https://LOCALHOST/", PUBLIC_NAME),
-    ("https://app.localhost/", PUBLIC_NAME),
-    ("https://printer.local/", PUBLIC_NAME),
-    ("https://metadata.google.internal/", PUBLIC_NAME),
-    ("https://ip-10-0-0-1.ec2.internal/", PUBLIC_NAME),
-    ("https://router.home.arpa/", PUBLIC_NAME),
-    ("https://localhost.localdomain/", PUBLIC_NAME),
-    ("https://intranet/", FULL),
-    ("https://metadata/", FULL),
-    ("https://hooks.example.com./", DOT),
-    ("https://localhost./", DOT),
-    ("https://127.0.0.1./", DOT),
-    # IPv4 literals
-    ("https://127.0.0.1/", ADDRESSES),
-    ("https://127.0.0.1:9001/2018-06-01/runtime/invocation/next", PORT_443),
-    ("https://169.254.169.254/latest/meta-data/", ADDRESSES),
-    ("https://169.254.170.2/v2/credentials", ADDRESSES),
-    ("https://10.0.0.1/", ADDRESSES),
-    ("https://172.16.0.1/", ADDRESSES),
-    ("https://172.31.255.255/", ADDRESSES),
-    ("https://192.168.1.1/", ADDRESSES),
-    ("https://100.64.0.1/", ADDRESSES),
-    ("https://0.0.0.0/", ADDRESSES),
-    ("https://255.255.255.255/", ADDRESSES),
-    ("https://224.0.0.1/", ADDRESSES),
-    ("https://192.88.99.1/", ADDRESSES),
-    ("https://198.18.0.1/", ADDRESSES),
-    # Other spellings of an IPv4 address
-    ("https://2130706433/", DECIMAL),
-    ("https://017700000001/", DECIMAL),
-    ("https://0x7f000001/", DECIMAL),
-    ("https://0x7f.1/", DECIMAL),
-    ("https://0x7f.0x0.0x0.0x1/", DECIMAL),
-    ("https://127.1/", DECIMAL),
-    ("https://127.0.1/", DECIMAL),
-    ("https://0177.0.0.1/", DECIMAL),
-    ("https://127.0.0.01/", DECIMAL),
-    ("https://127.0.0.0x1/", DECIMAL),
-    ("https://256.0.0.1/", DECIMAL),
-    ("https://1.2.3.4.5/", DECIMAL),
-    ("https://example.0x/", DECIMAL),
-    ("https://example.1/", DECIMAL),
-    # IPv6 literals
-    ("https://[::1]/", ADDRESSES),
-    ("https://[::]/", ADDRESSES),
-    ("https://[fe80::1]/", ADDRESSES),
-    ("https://[fd00:ec2::254]/", ADDRESSES),
-    ("https://[64:ff9b::7f00:1]/", ADDRESSES),
-    ("https://[64:ff9b:1::1]/", ADDRESSES),
-    ("https://[2002:7f00:1::]/", ADDRESSES),
-    ("https://[2001::1]/", ADDRESSES),
-    ("https://[2001:db8::1]/", ADDRESSES),
-    ("https://[3fff::1]/", ADDRESSES),
-    ("https://[5f00::1]/", ADDRESSES),
-    ("https://[fec0::1]/", ADDRESSES),
-    ("https://[ff02::1]/", ADDRESSES),
-    ("https://[::ffff:10.0.0.1]/", CANONICAL),
-    ("https://[::ffff:a00:1]/", CANONICAL),
-    ("https://[::ffff:8.8.8.8]/", CANONICAL),
-    ("https://[0:0:0:0:0:0:0:1]/", CANONICAL),
-    ("https://[2606:4700:0:0:0:0:0:1111]/", CANONICAL),
-    ("https://[::127.0.0.1]/", CANONICAL),
-    ("https://[fe80::1%25eth0]/", CANONICAL),
-    ("https://[::1/", PORT),
-    ("https://[::1]x/", PORT),
-    ("https://[]/", PORT),
-    ("https://[127.0.0.1]/", PORT),
-    ("https://[v1.a]/", BRACKETS),  # an address of the future, to RFC 3986
-    # Not TLS, or another port
-    ("http://169.254.169.254/", HTTPS),
-    ("http://127.0.0.1", HTTPS),
-    ("http://[2606:4700::1111]/", HTTPS),
-    ("http://hooks.example.com/", HTTPS),
-    ("http://hooks.example.com:443/", HTTPS),
-    ("https://hooks.example.com:8443/", PORT_443),
-    ("https://hooks.example.com:22/", PORT_443),
-]
-
-ACCEPTED = [
-    ("https://hooks.example.com/", "hooks.example.com", "/"),
-    ("https://hooks.example.com", "hooks.example.com", "/"),
-    ("HTTPS://Hooks.Example.COM:443/a?b=c&d", "hooks.example.com", "/a?b=c&d"),
-    ("https://hooks.example.com?x=1", "hooks.example.com", "/?x=1"),
-    ("https://xn--hks-sna.example.com/%C3%A9", "xn--hks-sna.example.com", "/%C3%A9"),
-    ("https://_hooks.a-b.example.com/x//y/../z", "_hooks.a-b.example.com", "/x//y/../z"),
-    ("https://1password.com/", "1password.com", "/"),
-    ("https://0x7f.example.com/", "0x7f.example.com", "/"),
-    ("https://localhost.example.com/@user:pass", "localhost.example.com", "/@user:pass"),
-    ("https://notlocal.example/", "notlocal.example", "/"),
-    ("https://8.8.8.8/", "8.8.8.8", "/"),
-    ("https://[2606:4700:4700::1111]/x", "2606:4700:4700::1111", "/x"),
-    ("https://[2606:4700:4700::1111]:443/", "2606:4700:4700::1111", "/"),
-]
 
 
-def test_the_tables_hold_more_than_a_hundred_urls() -> None:
-    assert len(REFUSED) + len(ACCEPTED) > 100
-    assert len({url for url, _ in REFUSED}) == len(REFUSED)
+@pytest.mark.parametrize("row", refused(), ids=str)
+def test_c6_c20_a_url_is_refused_with_a_sentence_that_names_what_is_wrong(row: Refused) -> None:
+    with pytest.raises(UrlRefused) as error:
+        policy(*row.addresses).vet(row.url)
+
+    assert error.value.sentence == row.sentence
 
 
-@pytest.mark.parametrize(("url", "sentence"), REFUSED, ids=range(len(REFUSED)))
-def test_c6_c20_a_url_is_refused_with_a_sentence_that_names_what_is_wrong(url: str, sentence: str) -> None:
-    with pytest.raises(UrlRefused) as refused:
-        policy(PUBLIC).vet(url)
+@pytest.mark.parametrize("row", allowed(), ids=str)
+def test_a_public_https_url_is_accepted(row: Allowed) -> None:
+    policy(PUBLIC).vet(row.url)
 
-    assert refused.value.sentence == sentence
-
-
-@pytest.mark.parametrize(("url", "host", "path"), ACCEPTED)
-def test_a_public_https_url_is_accepted(url: str, host: str, path: str) -> None:
-    policy(PUBLIC).vet(url)
-
-    parsed = parse(url)
-    assert (parsed.scheme, parsed.host, parsed.port, parsed.path) == ("https", host, 443, path)
+    parsed = parse(row.url)
+    assert (parsed.scheme, parsed.host, parsed.port, parsed.path) == ("https", row.host, 443, row.path)
 
 
 DENIED_ADDRESSES = [

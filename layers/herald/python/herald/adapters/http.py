@@ -162,9 +162,24 @@ class _TimedReader(io.RawIOBase):
         return count
 
 
+class _FinalResponse(HTTPResponse):
+    """The final response. http.client passes over 100 alone, but 102, 103 and others may come before it, too.
+
+    101 is final: nobody asked to change the protocol.
+    """
+
+    def _read_status(self) -> tuple[str, int, str]:
+        while True:
+            line: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if not 102 <= line[1] <= 199:
+                return line
+            http.client.parse_headers(self.fp)
+
+
 class _Vetted(HTTPConnection):
     """A connection to exactly one address, under a deadline."""
 
+    response_class = _FinalResponse
     deadline: _Deadline
     wire: socket.socket | None = None
 
