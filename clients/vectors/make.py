@@ -63,6 +63,8 @@ SETS: dict[str, Any] = {
             "no key at all",
             {**CARD, "kid": "rsa-1"},
             {**RSA_CURRENT, "n": "AQAB", "kid": "damaged"},
+            {**RSA_CURRENT, "n": base64url((1 << 2_047).to_bytes(256)), "kid": "damaged"},
+            {**RSA_CURRENT, "n": 7, "e": None, "kid": "damaged"},
             CURRENT,
             RSA_CURRENT,
         ]
@@ -312,7 +314,7 @@ def mistakes() -> Iterator[Case]:
         "a short key as text": {"keys": ["whpk_AAAA"]},
         "a key in another form": {"keys": ["MCowBQYDK2VwAyEA"]},
         "no secret": {"secret": [""]},
-        "a short secret": {"secret": ["whsec_AAAA"]},
+        "a short secret": {"secret": ["whsec_" + b64(bytes(23))]},
         "a long secret": {"secret": ["whsec_" + b64(bytes(65))]},
         "a secret that isn't base64": {"secret": ["whsec_" + "!" * 32]},
     }
