@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import socket
 import subprocess
@@ -17,7 +18,7 @@ from builders.js_verifier import EXAMPLE as EXPRESS
 from builders.js_verifier import js_verifier
 
 FASTAPI = ROOT / "examples" / "receivers" / "fastapi_receiver.py"
-BOUND = 20  # seconds that a process may take to end
+BOUND = 60  # seconds that a process may take to start, or to end
 
 
 @dataclass
@@ -40,8 +41,13 @@ def fastapi(settings: Mapping[str, str], program: Path = FASTAPI) -> Iterator[Ru
             stdout=subprocess.PIPE,
             text=True,
         )
-        running = Running(f"http://127.0.0.1:{server.getsockname()[1]}", [])
+        port = server.getsockname()[1]
+        running = Running(f"http://127.0.0.1:{port}", [])
         with _ending(process, running):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=BOUND)
+            connection.request("GET", "/")
+            connection.getresponse()  # it has started: no delivery's time goes by for that
+            connection.close()
             yield running
 
 
