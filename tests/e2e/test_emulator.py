@@ -218,6 +218,25 @@ def test_a_condition_on_what_is_signed_reads_the_request(cloud: Cloud, message_t
     assert ("AccessDenied" in str(answer)) is refused
 
 
+PUT_EVENT = """
+    import boto3
+
+    def handler(event, context):
+        boto3.client("events").put_events(Entries=[{"Source": "herald", "DetailType": "news", "Detail": "{}"}])
+"""
+
+
+@pytest.mark.parametrize(("source", "refused"), [("herald", False), ("somebody-else", True)])
+def test_a_condition_on_an_events_source_reads_the_request(cloud: Cloud, source: str, refused: bool) -> None:
+    condition = {"StringEquals": {"events:source": source}}
+    function = cloud.function(PUT_EVENT, actions=["events:PutEvents"], condition=condition)
+
+    answer, failed = cloud.call(function, {})
+
+    assert failed is refused
+    assert ("AccessDenied" in str(answer)) is refused
+
+
 def test_an_error_bears_the_name_of_its_class(cloud: Cloud) -> None:
     function = cloud.function(
         """

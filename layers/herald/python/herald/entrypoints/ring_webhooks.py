@@ -68,8 +68,9 @@ def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], Bat
             failed.update(*told_by.values())
         else:
             for ref, rung in rings.items():
-                with road(ref.task_id, changed[ref].traceparent):
-                    logger.info("rung", number=changed[ref].number, doorbells=len(rung))
+                if rung:
+                    with road(ref.task_id, changed[ref].traceparent):
+                        logger.info("rung", number=changed[ref].number, doorbells=len(rung))
         return failures(number for number in sequence if number in failed)
 
     return handler
