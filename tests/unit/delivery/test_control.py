@@ -69,6 +69,12 @@ def test_entries_wait_while_a_webhook_is_paused_and_come_in_order_when_it_is_res
     assert road.announcer.news == []  # the operator knows
 
 
+def test_a_snapshot_that_waits_is_not_said_to_be_repeated() -> None:
+    road = road_with(snapshot_due=True)
+    assert not road.control.pause(road.webhook()).repeats_snapshot
+    assert not road.control.resume(road.webhook()).repeats_snapshot
+
+
 def test_pausing_twice_and_resuming_twice_change_nothing_more() -> None:
     road = road_with()
     assert road.control.pause(road.webhook()).before.state is WebhookState.ACTIVE

@@ -65,7 +65,8 @@ class Change:
     @property
     def repeats_snapshot(self) -> bool:
         """Whether the snapshot that the webhook began with is sent again, under its webhook-id."""
-        return self.before != self.after and self.after.snapshot_due and not self.after.mark
+        waited = self.before.snapshot_due and not self.before.mark
+        return self.after.snapshot_due and not self.after.mark and not waited
 
     @property
     def passed_over(self) -> range:
