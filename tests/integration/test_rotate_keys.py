@@ -30,8 +30,7 @@ from herald.ports import Answer
 from herald.records import Webhook, WebhookState
 
 HOUR = 3_600
-MADE = "2026-01-01T00:00:00Z"
-OVER = "2026-01-02T02:00:00Z"
+MADE, OVER = "2026-01-01 00:00:00Z", "2026-01-02 02:00:00Z"
 
 
 class WorkingClock(FakeClock):
@@ -164,12 +163,12 @@ def test_the_first_call_makes_new_versions_and_says_what_follows(operator: Opera
     signing, sealing = operator.stages(), operator.stages("sealing")
     assert said == [
         "New versions are made. Receivers notice nothing.",
-        f"  signing: version {signing['AWSCURRENT']}, made {MADE}",
-        "    its keys are published; they sign from 2026-01-01T01:00:00Z",
-        "    the former keys sign until 2026-01-02T01:00:00Z",
-        f"    to be finished from {OVER}",
-        f"  sealing: version {sealing['AWSCURRENT']}, made {MADE}",
-        f"    to be finished from {OVER}",
+        f"  signing: version {signing['AWSCURRENT']}, made {MADE} (0s ago)",
+        "    the new keys are published, and sign from 2026-01-01 01:00:00Z (in 1h)",
+        "    the former keys sign until 2026-01-02 01:00:00Z (in 1d 1h)",
+        f"    to be finished from {OVER} (in 1d 2h)",
+        f"  sealing: version {sealing['AWSCURRENT']}, made {MADE} (0s ago)",
+        f"    to be finished from {OVER} (in 1d 2h)",
         f"Run the same command after {OVER} to finish.",
     ]
     assert code == 0
@@ -202,7 +201,7 @@ def test_the_second_call_seals_everything_anew_and_lets_go_of_the_former_version
 
     assert code == 0
     assert said[0] == "Finished: nothing needs a former version any more. The next call begins a new rotation."
-    assert said[-1] == "  3 webhooks were sealed anew."
+    assert said[-1] == "  webhooks sealed anew: 3"
     assert operator.sealed_by("active", "paused", "disabled") == ["current"] * 3
     assert operator.webhook("disabled").reason == "exhausted"
     assert operator.webhook("bare").sealed == ""
@@ -263,9 +262,9 @@ def test_while_senders_do_not_work_it_is_not_finished_and_says_what_is_left(oper
 
     assert code == 3
     assert said[-3:] == [
-        "  1 webhooks are still sealed by a former version:",
-        f"    active of task {a_ref().task_id} (active)",
-        "Run the same command again. What stays is explained in the log of send_webhooks; --leave lets it be.",
+        "  webhooks still sealed by a former version: 1",
+        f"    {a_ref().task_id}/active (active)",
+        "Run the same command again. The log of send_webhooks says why some stay; --leave lets them be.",
     ]
     assert "AWSPREVIOUS" in operator.stages()
     assert sum(operator.clock.slept) == 60
@@ -295,8 +294,8 @@ def test_webhooks_that_nothing_opens_any_more_are_listed_and_hold_nothing_up(ope
 
     assert code == 0
     assert said[-2:] == [
-        "  1 webhooks are disabled, for nothing opens their secrets: their clients must register anew:",
-        f"    lost of task {a_ref().task_id} (disabled)",
+        "  webhooks disabled for good, for nothing opens their secrets: 1",
+        f"    {a_ref().task_id}/lost (disabled)",
     ]
     assert operator.webhook("lost").reason.startswith(f"unreadable: version {'0' * 36} of the sealing secret is gone")
 
@@ -385,9 +384,9 @@ def test_json_names_versions_and_times(operator: Operator) -> None:
         "secrets": {
             "sealing": {
                 "version": operator.stages("sealing")["AWSCURRENT"],
-                "madeAt": MADE,
+                "madeAt": "2026-01-01T00:00:00.000Z",
                 "previousVersion": before,
-                "finishFrom": OVER,
+                "finishFrom": "2026-01-02T02:00:00.000Z",
             }
         },
         "resealed": 0,

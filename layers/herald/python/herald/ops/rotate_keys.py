@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from herald.ops.answer import DONE, NOT_YET, Answer, Wrong
 from herald.ops.arguments import command
 from herald.ops.rotation import SEALING, Report, Rotation, Step
 from herald.ops.stack import Stack
+from herald.ops.text import moment, stamp, when
 from herald.records import Webhook
 
 SECRETS = {"signing": "SigningSecret", SEALING: "SealingSecret"}  # by their names in the template
@@ -47,26 +47,27 @@ def run(told: argparse.Namespace, stack: Stack) -> Answer:
     )
     report = rotation.look() if told.dry_run else rotation.go_on(leave=told.leave)
     code = DONE if told.dry_run else CODES[report.step]
-    return Answer(_as_json(report), list(_lines(report, told)), code)
+    return Answer(_as_json(report), list(_lines(report, told, stack.now)), code)
 
 
-def _lines(report: Report, told: argparse.Namespace) -> Iterator[str]:
+def _lines(report: Report, told: argparse.Namespace, now: int) -> Iterator[str]:
     yield _HEADLINES[report.step] if not told.dry_run else "Nothing was changed: this was a dry run."
     for name, state in report.secrets.items():
-        yield f"  {name}: version {state.current.version_id}, made {_time(state.current.created_at)}"
+        yield f"  {name}: version {state.current.version_id}, made {when(state.current.created_at, now)}"
         if schedule := report.schedules.get(name):
             if name != SEALING:
-                yield f"    its keys are published; they sign from {_time(schedule.signs_at)}"
-                yield f"    the former keys sign until {_time(schedule.alone_at)}"
-            yield f"    to be finished from {_time(schedule.over_at)}"
+                yield f"    the new keys are published, and sign from {when(schedule.signs_at, now)}"
+                yield f"    the former keys sign until {when(schedule.alone_at, now)}"
+            yield f"    to be finished from {when(schedule.over_at, now)}"
     if report.resealed:
-        yield f"  {report.resealed} webhooks were sealed anew."
-    yield from _listed("still sealed by a former version", report.left)
-    yield from _listed("disabled, for nothing opens their secrets: their clients must register anew", report.unreadable)
+        yield f"  webhooks sealed anew: {report.resealed}"
+    yield from _listed("webhooks still sealed by a former version", report.left)
+    yield from _listed("webhooks disabled for good, for nothing opens their secrets", report.unreadable)
     if report.schedules and report.step is not Step.RESEALING:
-        yield f"Run the same command after {_time(max(each.over_at for each in report.schedules.values()))} to finish."
+        over = max(each.over_at for each in report.schedules.values())
+        yield f"Run the same command after {moment(over)} to finish."
     if report.step is Step.RESEALING:
-        yield "Run the same command again. What stays is explained in the log of send_webhooks; --leave lets it be."
+        yield "Run the same command again. The log of send_webhooks says why some stay; --leave lets them be."
 
 
 _HEADLINES = {
@@ -79,8 +80,8 @@ _HEADLINES = {
 
 def _listed(what: str, webhooks: tuple[Webhook, ...]) -> Iterator[str]:
     if webhooks:
-        yield f"  {len(webhooks)} webhooks are {what}:"
-    yield from (f"    {one.config_id} of task {one.ref.task_id} ({one.state})" for one in webhooks[:SHOWN])
+        yield f"  {what}: {len(webhooks)}"
+    yield from (f"    {one.ref.task_id}/{one.config_id} ({one.state})" for one in webhooks[:SHOWN])
 
 
 def _as_json(report: Report) -> dict[str, Any]:
@@ -92,9 +93,9 @@ def _as_json(report: Report) -> dict[str, Any]:
         "secrets": {
             name: {
                 "version": state.current.version_id,
-                "madeAt": _time(state.current.created_at),
+                "madeAt": stamp(state.current.created_at),
                 "previousVersion": state.previous.version_id if state.previous else None,
-                **({"finishFrom": _time(report.schedules[name].over_at)} if state.previous else {}),
+                **({"finishFrom": stamp(report.schedules[name].over_at)} if state.previous else {}),
             }
             for name, state in report.secrets.items()
         },
@@ -102,7 +103,3 @@ def _as_json(report: Report) -> dict[str, Any]:
         "left": webhooks(report.left),
         "unreadable": webhooks(report.unreadable),
     }
-
-
-def _time(at: int) -> str:
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
