@@ -12,6 +12,7 @@ from herald.bindings import openapi, schemas
 from herald.bindings.jsonrpc import METHODS
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
+SECONDS = 300 + 2 * EXAMPLES  # for a property: a bound for what hangs, on a busy machine too
 
 bounded = settings(
     max_examples=EXAMPLES or 25,

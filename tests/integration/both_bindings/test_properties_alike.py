@@ -21,7 +21,7 @@ from builders.front_door import event
 from herald.bindings import openapi, schemas
 from herald.bindings.jsonrpc import METHODS
 from herald.bindings.rest import ROUTES
-from integration.both_bindings.examples import EXAMPLES, bounded, requests_of_operations
+from integration.both_bindings.examples import EXAMPLES, SECONDS, bounded, requests_of_operations
 
 Json = dict[str, Any]
 
@@ -86,7 +86,7 @@ def requests() -> Any:
     return requests_of_operations()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)
 @pytest.mark.parametrize("operation", [name for name in METHODS if openapi.SHAPES[name].result is not None])
 def test_the_same_request_has_the_same_answer_over_both(

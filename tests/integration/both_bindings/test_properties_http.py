@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from builders.api import HOOK, ApiBench, sending
 from builders.front_door import event
 from integration.both_bindings.errors import ROWS
-from integration.both_bindings.examples import EXAMPLES, bounded
+from integration.both_bindings.examples import EXAMPLES, SECONDS, bounded
 
 Json = dict[str, Any]
 
@@ -134,7 +134,7 @@ def check_shape(answer: Json, *, rpc: bool) -> None:
         assert error["message"]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(SECONDS)
 def test_whatever_comes_is_answered_in_shape(api: ApiBench) -> None:
     task_id = api.send("anonymous")["id"]
 
@@ -154,7 +154,7 @@ def test_whatever_comes_is_answered_in_shape(api: ApiBench) -> None:
     check()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(SECONDS)
 def test_an_event_with_parts_missing_is_answered_in_shape(api: ApiBench) -> None:
     """API Gateway leaves members out, or null, where there is nothing to say."""
     whole = event("POST", "/message:send", [("A2A-Version", "1.0")], json.dumps(sending()).encode(), owner="")

@@ -29,7 +29,7 @@ from builders.front_door import Session
 from herald.bindings.rest import ROUTES, Route
 from herald.protocol.states import TaskState
 from integration.both_bindings.errors import ROWS
-from integration.both_bindings.examples import bounded
+from integration.both_bindings.examples import SECONDS, bounded
 
 BASE = "https://agent.example.com"
 OWNER = "anonymous"  # everybody is, where nobody is asked who they are
@@ -77,7 +77,7 @@ def ids(api: ApiBench) -> list[str]:
     return sorted({ref.task_id for ref, sk in api.world.items if sk == "TASK"})
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.value)
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 def test_every_answer_is_one_that_the_document_declares(

@@ -20,7 +20,7 @@ from builders.front_door import event
 from herald.bindings import openapi, schemas
 from herald.bindings.jsonrpc import METHODS
 from integration.both_bindings.errors import ROWS
-from integration.both_bindings.examples import EXAMPLES, bounded, requests_of_operations
+from integration.both_bindings.examples import EXAMPLES, SECONDS, bounded, requests_of_operations
 
 Json = dict[str, Any]
 
@@ -80,7 +80,7 @@ def fits(operation: str, result: object) -> None:
     jsonschema.Draft202012Validator(schema).validate(result)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_valid_envelope_is_answered_with_its_id_and_a_result_that_fits(
     api: ApiBench, task_id: str, requests: Any, method: str
@@ -114,7 +114,7 @@ def _is_sent(case: Any) -> bool:
     return isinstance(case.body, bytes | str | int | float | list | dict | None)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize("method", METHODS)
 def test_params_that_do_not_fit_are_answered_in_shape(api: ApiBench, requests: Any, method: str) -> None:
     @bounded
@@ -179,7 +179,7 @@ def spoiled(draw: st.DrawFn) -> Any:
     return whole
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(SECONDS)
 def test_a_nearly_valid_envelope_is_answered_in_shape(api: ApiBench, task_id: str) -> None:
     @settings(bounded, max_examples=EXAMPLES or 200)
     @given(whole=spoiled())
@@ -192,7 +192,7 @@ def test_a_nearly_valid_envelope_is_answered_in_shape(api: ApiBench, task_id: st
     check()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(SECONDS)
 def test_garbage_is_answered_in_shape(api: ApiBench) -> None:
     text = st.text().map(str.encode)
     cut = values.map(json.dumps).map(lambda told: told[: len(told) // 2].encode())
