@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,6 +151,15 @@ def test_what_is_alarmed_of_is_shown(shown: set[Seen], alarmed: set[Seen]) -> No
         return seen in shown or seen._replace(dimensions=anything) in shown
 
     assert {seen for seen in alarmed if not is_shown(seen)} == set()
+
+
+def test_the_page_about_the_architecture_lists_the_table_and_what_it_costs(alarms: dict[str, Any]) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for metric in METRICS:
+        assert f"| `{metric.name}` | {metric.unit} | {metric.meaning} |" in text, metric
+    assert "at most 24\nmetrics" in text
+    looked_at = sum(len(of_alarm(alarm)) for alarm in alarms.values())
+    assert f"The alarms look at {looked_at} metrics" in text
 
 
 def test_every_alarm_is_on_the_page(alarms: dict[str, Any], page: list[dict[str, Any]]) -> None:
