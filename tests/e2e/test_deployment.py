@@ -42,20 +42,23 @@ def test_the_openapi_document_is_there_for_everybody_and_says_how_to_come_in(add
     assert document["security"] == [{"jwt": card["securityRequirements"][0]["schemes"]["jwt"].get("list", [])}]
 
 
-def test_the_published_keys_of_notifications_are_ed25519_and_a_tenant_s_are_others(
+def test_the_published_keys_of_notifications_are_ed25519_and_a_tenant_s_are_others_but_for_that_of_tokens(
     addresses: Mapping[str, str],
 ) -> None:
     answer, keys = get(addresses["jwksUrl"])
     _, tenants = get(addresses["baseUrl"] + "/some-tenant/.well-known/jwks.json")
 
     assert answer.status_code == 200
-    *notifications, of_card = keys["keys"]
+    *notifications, of_tokens, of_card = keys["keys"]
+    *tenants_own, of_tenants_tokens = tenants["keys"]
     assert (of_card["kty"], of_card["crv"], of_card["alg"], of_card["use"]) == ("EC", "P-256", "ES256", "sig")
-    for key in (*notifications, *tenants["keys"]):
+    assert (of_tokens["kty"], of_tokens["alg"], of_tokens["use"], of_tokens["e"]) == ("RSA", "RS256", "sig", "AQAB")
+    assert of_tenants_tokens == of_tokens
+    for key in (*notifications, *tenants_own):
         assert (key["kty"], key["crv"], key["alg"], key["use"]) == ("OKP", "Ed25519", "EdDSA", "sig")
         assert len(base64.urlsafe_b64decode(key["x"] + "=")) == 32
         assert "d" not in key
-    assert {key["x"] for key in keys["keys"]}.isdisjoint({key["x"] for key in tenants["keys"]})
+    assert {key["x"] for key in notifications}.isdisjoint({key["x"] for key in tenants_own})
 
 
 def test_the_card_is_signed_with_the_key_that_the_deployment_publishes(addresses: Mapping[str, str]) -> None:
