@@ -1,6 +1,6 @@
 """The operator's commands by `make`: `python -m local.ops erase` with TASK, OWNER, TENANT, STACK, DRY_RUN and so on.
 
-`python -m local.ops` alone takes any command as it is typed, from ARGS: `make ops ARGS="task 2mlq…"`.
+Any command is taken as it is typed, too: `python -m local.ops task 2mlq…`, or from ARGS: `make ops ARGS="task 2mlq…"`.
 
 Without STACK they are for the local stack; with it for a deployed one, with whatever AWS credentials there are.
 """
@@ -74,7 +74,9 @@ def main(command: list[str]) -> int:
             name, found = local_stack(environment)
             variables = {key: value for key, value in environment.items() if not key.startswith("AWS_")} | found
         path = str(ROOT / "layers" / "herald" / "python")
-        given = [*command, *words(command[0], environment, name)] if command else typed(environment)
+        given = command or typed(environment)
+        if len(given) == 1 and given[0] in VALUES:
+            given += words(given[0], environment, name)
         arguments = [sys.executable, "-m", "herald.ops", *given]
         return subprocess.run(
             arguments, env=variables | {"PYTHONPATH": path, "HERALD_STACK": name}, check=False
