@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import signal
 import sys
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,6 +98,28 @@ def test_a_receiver_that_fails_twice_gets_everything_when_it_recovers(
         ("http_5xx", 503),
     ]
     assert (webhook.failures, webhook.delivered) == (0, 3)
+
+
+def test_a_large_artifact_brings_an_address_that_leads_anybody_to_the_whole(
+    client: Client, cloud: Cloud, receiver: Receiver
+) -> None:
+    receiver.answers.extend([200, 200, 500])
+    task_id = client.start(
+        {"working": "on it"},
+        {"artifact": {"id": "a", "bytes": 1_500_000}},
+        {"complete": "done"},
+        webhook=receiver.config,
+    )
+    wait_until_at_rest(cloud, task_id, receiver)
+
+    _, _, first, second, _ = receiver.of(task_id)
+    assert first.body == second.body
+    assert len(first.body) < 2_000
+    [part] = json.loads(first.body)["artifactUpdate"]["artifact"]["parts"]
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(part["url"], timeout=30) as answer:
+        whole = answer.read()
+    assert json.loads(whole)["artifactUpdate"]["artifact"]["parts"] == [{"text": "x" * 1_500_000}]
+    assert part["metadata"] == {"sha256": hashlib.sha256(whole).hexdigest(), "bytes": len(whole)}
 
 
 def test_a_receiver_that_hangs_holds_up_nobody_else(
