@@ -38,6 +38,10 @@ class Client:
     def close(self) -> None:
         self._http.close()
 
+    def trace(self, traceparent: str) -> None:
+        """From here on every call belongs to this trace."""
+        self._http.headers["traceparent"] = traceparent
+
     def send(self, said: Json, *, webhook: Json | None = None, wait: bool = False) -> Json:
         """SendMessage; the SendMessageResponse. ``wait``: for the task's end, as long as the server does."""
         configuration: Json = {} if wait else {"returnImmediately": True}

@@ -200,6 +200,10 @@ class Cloud:
         return self._client("sqs")
 
     @cached_property
+    def events(self) -> Any:
+        return self._client("events")
+
+    @cached_property
     def stepfunctions(self) -> Any:
         return self._client("stepfunctions")
 
