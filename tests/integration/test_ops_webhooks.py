@@ -97,7 +97,7 @@ def test_entries_wait_for_a_paused_webhook_and_arrive_when_it_is_resumed(night: 
         night.operator.type("resume", name, OWNER)
         night.scene.stack.pump()
         assert ids(here) == ["00", "01", "02"]
-        assert night.operator.type("webhooks") == ["No webhook is disabled or failing or paused."]
+        assert night.operator.type("webhooks") == ["No webhook is disabled, failing or paused."]
         assert night.row(ref.task_id, OWNER)[:4] == [name, "active", "2/2", "0"]
 
 
@@ -119,7 +119,7 @@ def test_a_disabled_webhook_is_found_mended_and_resumed(night: Night) -> None:
         ]
         night.scene.stack.pump()
         assert ids(here) == ["00", "01", "01"]
-        assert night.operator.type("webhooks") == ["No webhook is disabled or failing or paused."]
+        assert night.operator.type("webhooks") == ["No webhook is disabled, failing or paused."]
 
 
 def test_a_replay_arrives_under_the_ids_that_the_receiver_knows(night: Night) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from herald.adapters.stepfunctions import Execution
 
 OVERDUE_MS = 120_000  # sweep looks every minute
+UNOPENABLE = "unreadable"  # how the reason begins of a webhook whose secrets nothing opens
 BODY = 160  # characters of a body in the timeline
 
 
@@ -108,13 +109,17 @@ def _hints(header: Header, executions: Sequence[Execution], found: Sequence[Webh
     if why := turns.stuck(header, executions, now):
         hints.append(f"It is stuck: {why}. Run it again: restart {ref.task_id}   Or end it: fail {ref.task_id}")
     for webhook in found:
-        if webhook.state is WebhookState.DISABLED:
+        if webhook.state is WebhookState.DISABLED and webhook.reason.startswith(UNOPENABLE):
+            hints.append(f"Webhook {safe(webhook.config_id)} can't be used any more: its client must register it anew.")
+        elif webhook.state is WebhookState.DISABLED:
             hints.append(
-                f"Webhook {webhook.config_id} is disabled. See why: attempts {webhooks.name(webhook)}"
+                f"Webhook {safe(webhook.config_id)} is disabled. See why: attempts {webhooks.name(webhook)}"
                 f"   Send what waits: resume {webhooks.name(webhook)}"
             )
         elif webhook.state is WebhookState.PAUSED:
-            hints.append(f"Webhook {webhook.config_id} is paused. Send what waits: resume {webhooks.name(webhook)}")
+            hints.append(
+                f"Webhook {safe(webhook.config_id)} is paused. Send what waits: resume {webhooks.name(webhook)}"
+            )
     return hints
 
 

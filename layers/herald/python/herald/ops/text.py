@@ -69,6 +69,12 @@ def many(count: int, one: str, more: str = "") -> str:
     return f"{count} {one if count == 1 else more or one + 's'}"
 
 
+def either(names: Sequence[str]) -> str:
+    """``a``, ``a or b``, ``a, b or c``."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def safe(text: str, most: int = 0) -> str:
     """A text that others wrote, on one line and without anything that a terminal obeys; cut to ``most`` characters."""
     shown = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

@@ -14,7 +14,7 @@ from herald.ops import arguments
 from herald.ops.answer import Answer, Wrong
 from herald.ops.stack import Stack
 from herald.ops.tasks import FOREVER
-from herald.ops.text import address, age, duration, many, moment, safe, stamp, table, when
+from herald.ops.text import address, age, duration, either, many, moment, safe, stamp, table, when
 from herald.records import Attempt, Caller, Webhook, WebhookState
 
 LOOKS = 2_000  # webhooks of the due index that are read at most, in search of failing ones
@@ -80,7 +80,7 @@ def run_webhooks(told: argparse.Namespace, stack: Stack) -> Answer:
     notes = [f"The first {told.limit}; --limit shows more."] if len(picked) == told.limit else []
     if looked.cut:
         notes.append(f"Looked at the {LOOKS:,} webhooks that are due soonest; name a task or an owner for others.")
-    nothing = "It has no webhook." if told.task else f"No webhook is {' or '.join(sorted(wanted))}."
+    nothing = "It has no webhook." if told.task else f"No webhook is {either(sorted(wanted))}."
     lines = rows(standings, stack.now) or [nothing]
     return Answer({"webhooks": [as_data(each) for each in standings]}, lines, notes=notes)
 
