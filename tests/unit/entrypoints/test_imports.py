@@ -16,6 +16,8 @@ ENVIRONMENT = {
     "HERALD_OIDC_ISSUER": "https://issuer.example.com",
     "HERALD_TABLE": "tasks",
     "HERALD_BUCKET": "bodies",
+    "HERALD_SEALING_SECRET": "arn:aws:secretsmanager:eu-central-1:123456789012:secret:sealing",
+    "HERALD_SIGNING_SECRET": "arn:aws:secretsmanager:eu-central-1:123456789012:secret:signing",
     "HERALD_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/123456789012/doorbells.fifo",
     "HERALD_STATE_MACHINE_ARN": "arn:aws:states:eu-central-1:123456789012:stateMachine:task-worker",
 }
@@ -26,6 +28,10 @@ ENVIRONMENT = {
     [
         ("authorize", {"agent", "herald.operations", "herald.delivery", "herald.worker", "boto3", "fastapi"}),
         ("start_worker", {"agent", "herald.agent", "herald.worker", "herald.operations", "herald.delivery", "fastapi"}),
+        (
+            "send_webhooks",
+            {"agent", "herald.agent", "herald.worker", "herald.operations", "herald.bindings", "fastapi"},
+        ),
         ("sweep", {"agent", "herald.agent", "herald.worker", "herald.operations", "fastapi"}),
         ("run_agent", {"agent", "herald.operations", "herald.delivery", "herald.upkeep", "fastapi"}),
     ],
