@@ -195,7 +195,7 @@ class ApiBench:
         return self.handler(event, None)
 
     def rpc(self, method: str, params: object = None, **event: Any) -> Json:
-        """The JSON-RPC response; keyword arguments, also ``owner`` and ``tenant`` of the caller, as in ``rest_event``."""
+        """The JSON-RPC response; keyword arguments as in ``rest_event``, ``owner`` and ``tenant`` of the caller too."""
         answer = self.http(rpc_event(method, params, **event))
         parsed: Json = json.loads(answer["body"])
         return parsed
