@@ -26,8 +26,8 @@ def test_an_execution_enters_three_states(cost: Cost) -> None:
 
 
 def test_write_units(cost: Cost) -> None:
-    # Create 6, run 4, two states 4 each, two chunks 1 each, five cursor moves 1 each; and the origin of the webhook, which
-    # is written once a week.
+    # Create 6, run 4, two states 4 each, two chunks 1 each, five cursor moves 1 each; and the origin of the webhook,
+    # which is written once a week.
     assert cost.write_units == 26
     assert cost.index_units == 18
 

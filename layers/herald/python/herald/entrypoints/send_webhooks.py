@@ -21,9 +21,8 @@ from herald.records import Webhook
 
 logger = json_logger()
 
-OWN_FAULT_SECONDS = (
-    30  # until a doorbell comes back that met a fault of our own; doubled each time it is received again
-)
+# Until a doorbell comes back that met a fault of our own; doubled each time it is received again.
+OWN_FAULT_SECONDS = 30
 LONGEST_OWN_FAULT = 480
 
 CHANGES = {
