@@ -125,16 +125,17 @@ def beginning() -> Iterator[Life]:
 
 def _functions(platform: bootstrap.Platform) -> dict[str, Handler]:
     """All functions on one platform, with its clock and its ids."""
-    watch = send_webhooks.DeliveryWatch()
+    meter = bootstrap.meter(platform.environ, platform.clock)
+    watch = send_webhooks.DeliveryWatch(meter)
     return {
         "api": api.handler_for(platform, ROOT / "layers/agent/python/agent/card.yaml"),
-        "authorize": authorize.handler_for(_verifier(platform)),
+        "authorize": authorize.handler_for(_verifier(platform), meter),
         "publish_keys": publish_keys.handler_for(bootstrap.publish_keys(platform)),
         "start_worker": start_worker.handler_for(bootstrap.start_worker(platform)),
-        "run_agent": run_agent.handler_for(bootstrap.run_agent(platform)),
+        "run_agent": run_agent.handler_for(bootstrap.run_agent(platform, meter), meter),
         "ring_webhooks": ring_webhooks.handler_for(bootstrap.ring_webhooks(platform)),
         "send_webhooks": send_webhooks.handler_for(bootstrap.send_webhooks(platform, watch), watch),
-        "sweep": sweep.handler_for(bootstrap.sweep(platform)),
+        "sweep": sweep.handler_for(bootstrap.sweep(platform, meter), meter),
     }
 
 

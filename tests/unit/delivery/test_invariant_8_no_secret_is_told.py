@@ -17,9 +17,11 @@ import pytest
 from builders.deliveries import Road
 from builders.events import LambdaContext, queue_event, rest_event, stream_of
 from builders.records import KEY, a_ref, status_entry
+from fakes.clock import FakeClock
 from fakes.secret_versions import FakeVersion, FakeVersions
 from fakes.token_key import FakeTokenKey
 from fakes.world import answer
+from herald.adapters.emf import EmbeddedMetrics
 from herald.client_secrets import Secrets
 from herald.delivery.published_keys import PublishedKeys
 from herald.delivery.signing import SigningKeys
@@ -67,6 +69,11 @@ def output(
     return Output(stream, capsys, caplog)
 
 
+def watching() -> send_webhooks.DeliveryWatch:
+    """What logs and counts, as the function has it."""
+    return send_webhooks.DeliveryWatch(EmbeddedMetrics("herald-prod", FakeClock()))
+
+
 def road_with(secrets: Secrets, watch: send_webhooks.DeliveryWatch) -> Road:
     road = Road(signer=SigningKeys(FakeVersions(SECRET)), watch=watch)
     road.register(url=URL, secrets=secrets)
@@ -100,7 +107,7 @@ WRONG: dict[str, Callable[[Road], object]] = {
 @pytest.mark.parametrize("token", [TOKEN, HMAC], ids=["token", "whsec"])
 @pytest.mark.parametrize("wrong", WRONG)
 def test_send_webhooks_writes_no_secret_whatever_goes_wrong(wrong: str, token: str, output: Output) -> None:
-    watch = send_webhooks.DeliveryWatch()
+    watch = watching()
     road = road_with(Secrets(token, "Bearer", CREDENTIALS), watch)
     WRONG[wrong](road)
     handler = send_webhooks.handler_for(road.delivery, watch)
@@ -123,7 +130,7 @@ def test_send_webhooks_writes_no_secret_whatever_goes_wrong(wrong: str, token: s
 def test_a_token_of_ours_is_written_nowhere_though_its_receiver_echoes_it(
     status: int, fault: Exception | None, output: Output
 ) -> None:
-    watch, key = send_webhooks.DeliveryWatch(), FakeTokenKey()
+    watch, key = watching(), FakeTokenKey()
     tokens = BearerTokens(key, "https://agent.example")
     road = Road(signer=SigningKeys(FakeVersions(SECRET)), watch=watch, tokens=tokens)
     road.register(url=URL, secrets=Secrets(scheme="Bearer"))
@@ -144,7 +151,7 @@ def test_a_token_of_ours_is_written_nowhere_though_its_receiver_echoes_it(
 
 
 def test_a_webhook_that_nothing_can_unseal_is_told_without_what_was_sealed(output: Output) -> None:
-    watch = send_webhooks.DeliveryWatch()
+    watch = watching()
     road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), watch)
     road.sealer.gone.add(1)
     handler = send_webhooks.handler_for(road.delivery, watch)
@@ -157,7 +164,7 @@ def test_a_webhook_that_nothing_can_unseal_is_told_without_what_was_sealed(outpu
 
 
 def test_ring_webhooks_writes_no_secret(output: Output) -> None:
-    road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), send_webhooks.DeliveryWatch())
+    road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), watching())
     road.webhooks.fail_next("list", Unavailable("Query"))
     handler = ring_webhooks.handler_for(road.ringer)
     event = stream_of(road.world.changes())
@@ -171,7 +178,7 @@ def test_ring_webhooks_writes_no_secret(output: Output) -> None:
 
 def test_no_variable_makes_ring_webhooks_write_its_event(output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POWERTOOLS_LOGGER_LOG_EVENT", "true")
-    road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), send_webhooks.DeliveryWatch())
+    road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), watching())
     handler = ring_webhooks.handler_for(road.ringer)
 
     handler(stream_of(road.world.changes()), LambdaContext())  # type: ignore[arg-type]
@@ -195,7 +202,7 @@ def test_publish_keys_writes_no_secret(output: Output) -> None:
 
 
 def test_no_representation_holds_a_secret() -> None:
-    road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), send_webhooks.DeliveryWatch())
+    road = road_with(Secrets(TOKEN, "Bearer", CREDENTIALS), watching())
     keys = SigningKeys(FakeVersions(SECRET))
     keys.sign("acme", "id", 1, b"")
     shown: list[Any] = [
@@ -233,7 +240,7 @@ def test_a_refused_url_is_not_repeated(url: str) -> None:
 
 
 def test_an_unreadable_hmac_secret_is_not_repeated(output: Output) -> None:
-    watch = send_webhooks.DeliveryWatch()
+    watch = watching()
     road = road_with(Secrets("whsec_" + TOKEN), watch)
     handler = send_webhooks.handler_for(road.delivery, watch)
 
