@@ -81,8 +81,11 @@ export interface VerifyOptions extends Common {
 
 export interface VerifyJwtOptions extends Common {
   readonly jwks: Jwks | JwkSet;
-  /** What `iss` must be; any issuer whose key is in `jwks` when left out. */
-  readonly issuer?: string;
+  /**
+   * What `iss` must be: the agent's address, followed by `/` and the tenant if there is one. null for any whose key is in
+   * `jwks`.
+   */
+  readonly issuer: string | null;
 }
 
 /**
@@ -98,8 +101,8 @@ export declare function verify(body: Uint8Array, headers: HeadersLike, options: 
  * Check the JWT (RS256) in a notification's Authorization header, and read it.
  *
  * Its claims are `iat`, `exp` and `iss`, `jti` (the webhook-id), `taskId` (of the body's task) and
- * `request_body_sha256` (of the body's bytes, in hex). It has no `aud`: hold the task against those that you know.
- * Rejects as `verify` does.
+ * `request_body_sha256` (of the body's bytes, in hex). It has no `aud`: the issuer tells one tenant's tokens from
+ * another's, and the task against those that you know the rest. Rejects as `verify` does.
  */
 export declare function verifyJwt(
   body: Uint8Array,

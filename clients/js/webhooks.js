@@ -18,7 +18,7 @@ const MAX_TOKEN = 8_192; // characters of a JWT: it is read before anybody has v
 const RSA_BITS = { least: 2_048, most: 8_192 };
 
 const KEEP = 3_600; // seconds for which loaded keys are used without a question
-const KEEP_AT_MOST = 86_400; // seconds, when they can't be loaded anew; a key that signed is published as long again
+const KEEP_AT_MOST = 86_400; // seconds, when they can't be loaded anew: as long as two keys sign around a rotation
 const PAUSE = 60; // seconds between two loads, whatever anybody sends
 const PAUSE_AFTER_FAILURE = 5;
 const LOAD_SECONDS = 10;
@@ -81,6 +81,7 @@ export async function verify(body, headers, { jwks, keys = [], secret = [], tole
 /** Check the JWT in a notification's Authorization header, and read it. */
 export async function verifyJwt(body, headers, { jwks, issuer, tolerance = TOLERANCE, now } = {}) {
   const raw = rawBytes(body);
+  if (typeof issuer !== "string" && issuer !== null) throw new TypeError("verifyJwt needs the issuer, or null for any");
   if (!(jwks instanceof Jwks)) listed(jwks);
   const token = readToken(found(headers, "authorization").authorization);
   await checkToken(token, jwks);
@@ -125,7 +126,7 @@ export class Jwks {
   async current() {
     const fresh = this.#youngerThan(KEEP);
     if (fresh) return fresh;
-    const failure = this.#loading || this.#clock() >= this.#notBefore ? await this.#load() : undefined;
+    const failure = this.#clock() >= this.#notBefore ? await this.#load() : undefined;
     const usable = this.#youngerThan(KEEP_AT_MOST);
     if (usable) return usable;
     const sentence = "the sender's keys can't be loaded at the moment";
@@ -134,7 +135,7 @@ export class Jwks {
 
   /** The keys to try when `tried` didn't do; undefined when there are none, or it isn't time to look yet. */
   async newer(tried) {
-    if (this.#loaded?.keys === tried && (this.#loading || this.#clock() >= this.#notBefore)) await this.#load();
+    if (this.#loaded?.keys === tried && this.#clock() >= this.#notBefore) await this.#load();
     return this.#loaded?.keys === tried ? undefined : this.#loaded?.keys;
   }
 
@@ -354,7 +355,7 @@ function checkClaims(claims, issuer) {
     }
   }
   if (Object.hasOwn(claims, "aud")) wrongClaim("aud", "names somebody: it wasn't made for notifications");
-  if (issuer !== undefined && claims.iss !== issuer) wrongClaim("iss", "isn't the issuer that is expected");
+  if (issuer !== null && claims.iss !== issuer) wrongClaim("iss", "isn't the issuer that is expected");
 }
 
 function wrongClaim(name, sentence) {

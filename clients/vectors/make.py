@@ -320,7 +320,7 @@ def mistakes() -> Iterator[Case]:
     }
     for name, options in given.items():
         yield case(f"the receiver gives {name}", "mistake", signed(v1a()), **options)
-    yield case("the receiver gives no set for a JWT", "mistake", bearer(), profile="jwt", jwks="no set")
+    yield case("the receiver gives no set for a JWT", "mistake", bearer(), profile="jwt", jwks="no set", issuer=None)
 
 
 # ------------------------------------------------------------------------------------------------------- JWT ----
@@ -375,13 +375,14 @@ def bearer(token: str | None = None, message_id: str = ID, scheme: str = "Bearer
 def jwt_case(
     name: str, expect: str | dict[str, Any], headers: dict[str, str] | list[tuple[str, str]], **how: Any
 ) -> Case:
-    return case(f"JWT: {name}", expect, headers, **{"profile": "jwt", "jwks": "published", **how})
+    return case(f"JWT: {name}", expect, headers, **{"profile": "jwt", "jwks": "published", "issuer": ISSUER, **how})
 
 
 def genuine_tokens() -> Iterator[Case]:
     got = read(timestamp=NOW - 5)
     yield jwt_case("by the published keys", got, bearer())
-    yield jwt_case("whose issuer is held", got, bearer(), issuer=ISSUER)
+    foreign = bearer(jwt(claims(iss="https://other.example")))
+    yield jwt_case("of any issuer", got, foreign, issuer=None)
     yield jwt_case("with the scheme in another case", got, bearer(scheme="bEARER"))
     yield jwt_case("after more blanks", got, bearer(scheme="Bearer  "))
     yield jwt_case("without the webhook-id beside it", got, {"Authorization": bearer()["authorization"]})
@@ -499,7 +500,8 @@ def wrong_claims() -> Iterator[Case]:
         ("aud", []),
     ):
         yield jwt_case(f"{name} is {value!r}", "wrong_claims", bearer(jwt(claims(**{name: value}))))
-    yield jwt_case("another issuer", "wrong_claims", bearer(), issuer="https://agent.example/")
+    for issuer in ("https://other.example", f"{ISSUER}/", f"{ISSUER}/acme", ISSUER.upper(), ""):
+        yield jwt_case(f"not of the issuer {issuer!r}", "wrong_claims", bearer(), issuer=issuer)
     yield jwt_case("another webhook-id beside it", "wrong_claims", bearer(message_id=ID.replace("7", "8")))
     yield jwt_case("another task in the body", "wrong_claims", bearer(jwt(claims(taskId="other"))))
     yield jwt_case("no task in the body", "wrong_claims", bearer(jwt(claims('{"message":{}}'))), body='{"message":{}}')

@@ -7,7 +7,8 @@ import express from "express";
 import { Jwks, Reason, VerificationError, verify, verifyJwt } from "herald-webhooks";
 
 // From the Agent Card, or from whoever runs the agent: never from a notification.
-const { JWKS_URL, ISSUER, PORT = "8000", ALLOW_LOOPBACK } = process.env;
+const { JWKS_URL, PORT = "8000", ALLOW_LOOPBACK } = process.env;
+const issuer = JWKS_URL.replace(/\/\.well-known\/jwks\.json$/, ""); // of JWTs: the address the keys are published under
 const secret = process.env.WEBHOOK_SECRET; // whsec_…, the token that the webhook was registered with
 
 const jwks = new Jwks(JWKS_URL, { allowLoopback: ALLOW_LOOPBACK !== undefined });
@@ -38,11 +39,11 @@ function receive(check, options) {
 const app = express();
 
 // The very bytes that came: parsed and printed again, they wouldn't fit the signature. So this stands before any
-// express.json(), and takes more than the usual 100 kB: an artifact may bring megabytes.
-app.use("/hook", express.raw({ type: () => true, limit: "10mb" }));
+// express.json(), and takes more than the usual 100 kB: the agent sends up to 1 MiB.
+app.use("/hook", express.raw({ type: () => true, limit: "2mb" }));
 
 app.post("/hook", receive(verify, { jwks })); // v1a: for every webhook
 app.post("/hook/secret", receive(verify, { secret })); // v1: for one that was registered with a whsec_ token
-app.post("/hook/jwt", receive(verifyJwt, { jwks, issuer: ISSUER })); // JWT: with the scheme Bearer and no credentials
+app.post("/hook/jwt", receive(verifyJwt, { jwks, issuer })); // JWT: with the scheme Bearer and no credentials
 
 const server = app.listen(Number(PORT), "127.0.0.1", () => console.log(`listening on ${server.address().port}`));

@@ -14,11 +14,11 @@ from fastapi.responses import PlainTextResponse
 
 from herald.webhooks import Jwks, Notification, Reason, VerificationError, verify, verify_jwt
 
-MAX_BODY = 10_000_000  # bytes; an artifact may bring megabytes
+MAX_BODY = 2_000_000  # bytes; the agent sends 1 MiB at most
 
 # From the Agent Card, or from whoever runs the agent: never from a notification.
 JWKS_URL = os.environ["JWKS_URL"]
-ISSUER = os.environ.get("ISSUER")  # the agent's address, for the JWT profile
+ISSUER = JWKS_URL.removesuffix("/.well-known/jwks.json")  # of JWTs: the address that the keys are published under
 SECRET = os.environ.get("WEBHOOK_SECRET", "")  # whsec_…, the token that the webhook was registered with
 
 app = FastAPI()

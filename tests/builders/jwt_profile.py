@@ -1,4 +1,4 @@
-"""Tokens of the JWT profile, made by an independent package as a sender of notifications makes them."""
+"""Tokens of the JWT profile, made by an independent package: as our sender makes them, and as it never would."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
-
-ISSUER = "https://agent.example"
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class TokenKey:
         claims = {
             "iat": now - 5,
             "exp": now - 5 + 300,
-            "iss": ISSUER,
+            "iss": "https://agent.example",
             "jti": message_id,
             "taskId": task_of(body),
             "request_body_sha256": hashlib.sha256(body).hexdigest(),

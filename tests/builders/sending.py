@@ -15,12 +15,16 @@ from builders.deliveries import Road
 from builders.jwt_profile import TokenKey
 from builders.receivers import answering, receiver
 from fakes.secret_versions import FakeVersions
+from fakes.token_key import FakeTokenKey
 from herald.adapters.http import PinnedTransport
 from herald.client_secrets import Secrets
 from herald.delivery.signing import SigningKeys
+from herald.delivery.token import BearerTokens
 from herald.ports import Answer, TransportFailure, WebhookTransport
 
 SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
+NOTHING = Secrets()
+ASKING = Secrets(scheme="Bearer")  # without credentials: for a token of the sender's
 
 Request = tuple[dict[str, str], bytes]  # headers, body
 Change = Callable[[dict[str, str], bytes], Request]
@@ -28,27 +32,36 @@ Change = Callable[[dict[str, str], bytes], Request]
 
 @dataclass(frozen=True)
 class Published:
-    """All keys of a deployment, at an address."""
+    """All keys of a tenant, at an address. ``foreign`` signs tokens that our sender wouldn't make."""
 
     notifications: SigningKeys
-    tokens: TokenKey
-    url: str = ""
+    tokens: FakeTokenKey
+    foreign: TokenKey
+    base_url: str = ""
+
+    @property
+    def issuer(self) -> str:
+        return f"{self.base_url}/acme"
+
+    @property
+    def url(self) -> str:
+        return f"{self.issuer}/.well-known/jwks.json"
 
     @property
     def jwks(self) -> dict[str, Any]:
         """Notifications' keys, the tokens', and the card's, which signs no notification."""
         signing = [key.jwk for key in self.notifications.public("acme")]
-        return {"keys": [known.card_jwk(known.CARD, "card-1"), *signing, self.tokens.jwk]}
+        return {"keys": [known.card_jwk(known.CARD, "card-1"), *signing, self.tokens.jwk(), self.foreign.jwk]}
 
 
 @contextmanager
 def published() -> Iterator[Published]:
     """Keys, and the server that publishes them."""
-    keys = Published(SigningKeys(FakeVersions()), TokenKey())
+    keys = Published(SigningKeys(FakeVersions()), FakeTokenKey(), TokenKey())
     body = json.dumps(keys.jwks).encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/jwk-set+json\r\nContent-Length: {len(body)}\r\n\r\n"
     with receiver(answering(head.encode() + body)) as here:
-        yield replace(keys, url=f"http://127.0.0.1:{here.port}/.well-known/jwks.json")
+        yield replace(keys, base_url=f"http://127.0.0.1:{here.port}")
 
 
 @dataclass
@@ -75,7 +88,7 @@ def unchanged(headers: dict[str, str], body: bytes) -> Request:
 
 
 def with_token(tokens: TokenKey, **claims: Any) -> Change:
-    """Put the token of the JWT profile into each request."""
+    """Put another token into each request."""
 
     def change(headers: dict[str, str], body: bytes) -> Request:
         token = tokens.token(headers["webhook-id"], body, int(headers["webhook-timestamp"]), **claims)
@@ -88,14 +101,15 @@ class Delivered:
     """The road of a short task, from its log over a real connection to a receiver on this machine."""
 
     def __init__(
-        self, keys: Published, url: str, change: Change = unchanged, *, lose: int = 0, token: str = ""
+        self, keys: Published, url: str, change: Change = unchanged, *, secrets: Secrets = NOTHING, lose: int = 0
     ) -> None:
         authority = url.split("/")[2]
-        road = self.road = Road(signer=keys.notifications, allow=authority)
+        tokens = BearerTokens(keys.tokens, keys.base_url)
+        road = self.road = Road(signer=keys.notifications, tokens=tokens, allow=authority)
         self.between = Between(PinnedTransport(), change, lose)
         road.delivery = replace(road.delivery, sender=replace(road.sender, transport=self.between))
         road.clock.set(int(time() * 1000))
-        road.register(url=url, snapshot_due=True, secrets=Secrets(token=token))
+        road.register(url=url, snapshot_due=True, secrets=secrets)
         road.working(1)
         road.artifact(2)
         road.completed(3)

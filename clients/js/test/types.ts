@@ -29,6 +29,8 @@ export function reason(error: unknown): Reason | undefined {
 // @ts-expect-error a body is bytes
 void verify("{}", nodes, { jwks: keys });
 // @ts-expect-error a token is verified with keys
-void verifyJwt(body, nodes, {});
+void verifyJwt(body, nodes, { issuer: null });
+// @ts-expect-error an issuer is expected, or none is said to be
+void verifyJwt(body, nodes, { jwks: keys });
 // @ts-expect-error an option that isn't there
 void verify(body, nodes, { jwk: keys });

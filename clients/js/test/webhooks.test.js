@@ -36,7 +36,7 @@ test("bytes of any kind will do, and text and parsed JSON never", async () => {
   assert.equal((await verify(new Uint8Array(BODY), HEADERS, { jwks: JWKS, now: NOW })).number, 7);
   for (const body of [BODY.toString(), JSON.parse(BODY), undefined]) {
     await assert.rejects(verify(body, HEADERS, { jwks: JWKS, now: NOW }), /raw body as bytes/);
-    await assert.rejects(verifyJwt(body, HEADERS, { jwks: JWKS, now: NOW }), /raw body as bytes/);
+    await assert.rejects(verifyJwt(body, HEADERS, { jwks: JWKS, issuer: null, now: NOW }), /raw body as bytes/);
   }
 });
 
@@ -53,6 +53,13 @@ test("a secret may be given by itself, and one that isn't there is a mistake", a
   assert.equal((await verify(BODY, headers, { secret, now: NOW })).kind, "statusUpdate");
   await assert.rejects(verify(BODY, headers, { secret: process.env.NOT_THERE, now: NOW }), TypeError);
   await assert.rejects(verify(BODY, headers), TypeError);
+});
+
+test("the issuer of a token must be given, or said to be any", async () => {
+  const told = cases.find(({ name }) => name === "JWT: by the published keys");
+  const headers = Object.fromEntries(told.headers);
+  assert.equal((await verifyJwt(BODY, headers, { jwks: JWKS, issuer: null, now: NOW })).number, 7);
+  await assert.rejects(verifyJwt(BODY, headers, { jwks: JWKS, now: NOW }), /needs the issuer/);
 });
 
 test("a notification can't be changed", async () => {
@@ -122,7 +129,8 @@ test("keys come over HTTP", async () => {
 });
 
 const ODD = {
-  "a redirect": (_, response) => response.writeHead(302, { location: "/elsewhere" }).end(JSON.stringify(JWKS)),
+  "a redirect": ({ url }, response) =>
+    response.writeHead(url === "/elsewhere" ? 200 : 302, { location: "/elsewhere" }).end(JSON.stringify(JWKS)),
   "an error": (_, response) => response.writeHead(500).end(JSON.stringify(JWKS)),
   "half a document": (_, response) => response.end(JSON.stringify(JWKS).slice(0, 100)),
   "nothing": (_, response) => response.destroy(),

@@ -12,10 +12,13 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from builders.example_receivers import EXAMPLES, Running
-from builders.jwt_profile import ISSUER, TokenKey
-from builders.sending import SECRET, Change, Delivered, Published, Request, published, unchanged, with_token
+from builders.jwt_profile import TokenKey
+from builders.sending import ASKING, SECRET, Change, Delivered, Published, Request, published, unchanged, with_token
+from herald.client_secrets import Secrets
+from herald.delivery.message import MAX_BODY
 
 PATHS = {"v1a": "/hook", "v1": "/hook/secret", "jwt": "/hook/jwt"}
+REGISTERED = {"v1a": Secrets(token="any-token"), "v1": Secrets(token=SECRET), "jwt": ASKING}
 HANDLED = ["0 task", "1 statusUpdate", "2 artifactUpdate", "3 statusUpdate"]
 
 
@@ -26,7 +29,7 @@ def keys() -> Iterator[Published]:
 
 
 def settings(keys: Published, **changes: str) -> Mapping[str, str]:
-    told = {"JWKS_URL": keys.url, "ALLOW_LOOPBACK": "1", "WEBHOOK_SECRET": SECRET, "ISSUER": ISSUER}
+    told = {"JWKS_URL": keys.url, "ALLOW_LOOPBACK": "1", "WEBHOOK_SECRET": SECRET}
     return {**told, **changes}
 
 
@@ -36,23 +39,8 @@ def here(request: pytest.FixtureRequest, keys: Published) -> Iterator[Running]:
         yield running
 
 
-def profile(name: str, keys: Published) -> tuple[Change, str]:
-    """What a profile adds to a request, and the token with which its webhook is registered."""
-    return {
-        "v1a": (unchanged, "any-token"),
-        "v1": (unchanged, SECRET),
-        "jwt": (with_token(keys.tokens), ""),
-    }[name]
-
-
-def delivered(here: Running, keys: Published, name: str, change: Change | None = None, *, lose: int = 0) -> Delivered:
-    added, token = profile(name, keys)
-
-    def both(headers: dict[str, str], body: bytes) -> Request:
-        request = added(headers, body)
-        return request if change is None else change(*request)
-
-    return Delivered(keys, here.url + PATHS[name], both, token=token, lose=lose)
+def delivered(here: Running, keys: Published, name: str, change: Change = unchanged, *, lose: int = 0) -> Delivered:
+    return Delivered(keys, here.url + PATHS[name], change, secrets=REGISTERED[name], lose=lose)
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -104,12 +92,13 @@ def test_it_refuses_what_isnt_genuine_and_says_why(
 
 
 def test_it_refuses_the_token_of_another_issuer(here: Running, keys: Published) -> None:
-    found = delivered(here, keys, "jwt", with_token(keys.tokens, iss="https://other.example"))
+    """A deployment's tenants share the key: this is what parts them."""
+    found = delivered(here, keys, "jwt", with_token(keys.foreign, iss=f"{keys.base_url}/other"))
 
     assert found.answers == [("http_4xx", 400, "wrong_claims")]
 
 
-def test_it_takes_a_body_of_megabytes_and_answers_413_to_more(here: Running) -> None:
+def test_it_takes_a_body_of_1_mib_and_answers_413_to_twice_as_much(here: Running) -> None:
     def status(size: int) -> int:
         connection = http.client.HTTPConnection(here.url.removeprefix("http://"), timeout=20)
         try:
@@ -120,8 +109,8 @@ def test_it_takes_a_body_of_megabytes_and_answers_413_to_more(here: Running) -> 
         finally:
             connection.close()
 
-    assert status(5_000_000) == 400  # unsigned, but read
-    assert status(11_000_000) == 413
+    assert status(MAX_BODY) == 400  # unsigned, but read
+    assert status(2 * MAX_BODY + 1) == 413
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

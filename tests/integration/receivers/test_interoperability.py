@@ -18,9 +18,9 @@ import standardwebhooks
 import svix.webhooks
 
 from builders.js_verifier import js_verifier
-from builders.jwt_profile import ISSUER
 from builders.receivers import answering, receiver
-from builders.sending import SECRET, Change, Delivered, Published, Request, published, unchanged, with_token
+from builders.sending import ASKING, SECRET, Change, Delivered, Published, Request, published, unchanged, with_token
+from herald.client_secrets import Secrets
 from herald.webhooks import Reason, VerificationError, verify, verify_jwt
 
 OK = b"HTTP/1.1 204 No Content\r\n\r\n"
@@ -32,10 +32,10 @@ def keys() -> Iterator[Published]:
         yield keys
 
 
-def sent(keys: Published, change: Change = unchanged, token: str = "") -> list[Request]:
+def sent(keys: Published, change: Change = unchanged, secrets: Secrets = ASKING) -> list[Request]:
     """What a receiver gets of a short task."""
     with receiver(answering(OK)) as here:
-        found = Delivered(keys, f"http://127.0.0.1:{here.port}/hook", change, token=token)
+        found = Delivered(keys, f"http://127.0.0.1:{here.port}/hook", change, secrets=secrets)
     assert [outcome for outcome, *_ in found.answers] == ["delivered"] * 4
     return found.between.sent
 
@@ -61,7 +61,7 @@ def test_v1_is_taken_by_python_s_packages(library: str, keys: Published) -> None
     webhook, refusal = LIBRARIES[library]
     receiving = webhook(SECRET)
 
-    for headers, body in sent(keys, token=SECRET):
+    for headers, body in sent(keys, secrets=Secrets(token=SECRET)):
         assert headers["webhook-signature"].startswith("v1a,")  # which they don't know, and step over
         receiving.verify(body, headers)
         with pytest.raises(refusal):
@@ -82,11 +82,10 @@ def test_what_python_s_packages_sign_is_taken(library: str) -> None:
 
 
 def test_javascript_s_packages_and_ours_agree(keys: Published, tmp_path: Path) -> None:
-    messages = [
-        {"headers": headers, "body": body.decode()} for headers, body in sent(keys, with_token(keys.tokens), SECRET)
-    ]
+    all_three = Secrets(token=SECRET, scheme="Bearer")
+    messages = [{"headers": headers, "body": body.decode()} for headers, body in sent(keys, secrets=all_three)]
     file = tmp_path / "sent.json"
-    file.write_text(json.dumps({"secret": SECRET, "jwks": keys.jwks, "issuer": ISSUER, "messages": messages}))
+    file.write_text(json.dumps({"secret": SECRET, "jwks": keys.jwks, "issuer": keys.issuer, "messages": messages}))
 
     told = js_verifier().run("--test", "--test-reporter=tap", "test/interoperability.test.js", SENT=str(file))
 
@@ -121,11 +120,11 @@ class SampleReceiver:
 def test_the_samples_receiver_takes_our_tokens_beside_keys_of_every_kind(keys: Published) -> None:
     sample = SampleReceiver(keys.url)
 
-    requests = sent(keys, with_token(keys.tokens))
+    requests = sent(keys)
 
     assert [sample.objection(*request) for request in requests] == [""] * 4
     for headers, body in requests:
-        assert verify_jwt(body, headers, jwks=keys.jwks, issuer=ISSUER).id == headers["webhook-id"]
+        assert verify_jwt(body, headers, jwks=keys.jwks, issuer=keys.issuer).id == headers["webhook-id"]
 
 
 class Later(int):
@@ -150,9 +149,9 @@ def test_what_the_samples_receiver_refuses_ours_refuses_too(
 ) -> None:
     told = {name: int(time()) + value if isinstance(value, Later) else value for name, value in claims.items()}
 
-    headers, body = sent(keys, with_token(keys.tokens, **told))[0]
+    headers, body = sent(keys, with_token(keys.foreign, **told))[0]
 
     assert SampleReceiver(keys.url).objection(headers, body) == objection
     with pytest.raises(VerificationError) as refused:
-        verify_jwt(body, headers, jwks=keys.jwks)
+        verify_jwt(body, headers, jwks=keys.jwks, issuer=None)
     assert refused.value.reason is reason

@@ -13,7 +13,7 @@ Three profiles, one of which a receiver chooses when it registers its webhook:
 
 - ``v1a`` of Standard Webhooks 1.0.0 (ed25519, by the sender's public keys): ``verify(…, jwks=…)``
 - ``v1`` of Standard Webhooks 1.0.0 (HMAC-SHA256, by a ``whsec_`` secret of the receiver's own): ``verify(…, secret=…)``
-- a JWT in the Authorization header (RS256, by the sender's public keys): ``verify_jwt(…, jwks=…)``
+- a JWT in the Authorization header (RS256, by the sender's public keys): ``verify_jwt(…, jwks=…, issuer=…)``
 
 This module stands alone: it needs ``cryptography`` and the standard library, and is also built as the wheel
 ``herald-webhooks``. ``clients/js`` is the same in JavaScript; both are held by ``clients/vectors/vectors.json``.
@@ -50,7 +50,7 @@ MAX_TOKEN = 8_192  # characters of a JWT: it is read before anybody has vouched 
 RSA_BITS = range(2_048, 8_193)
 
 KEEP = 3_600  # seconds for which loaded keys are used without a question
-KEEP_AT_MOST = 86_400  # seconds, when they can't be loaded anew; a key that signed is published as long again
+KEEP_AT_MOST = 86_400  # seconds, when they can't be loaded anew: as long as two keys sign around a rotation
 PAUSE = 60  # seconds between two loads, whatever anybody sends
 PAUSE_AFTER_FAILURE = 5
 LOAD_SECONDS = 5
@@ -172,7 +172,7 @@ def verify_jwt(
     headers: Mapping[str, str],
     *,
     jwks: Jwks | JwkSet,
-    issuer: str | None = None,
+    issuer: str | None,
     tolerance: int = TOLERANCE,
     now: float | None = None,
 ) -> Notification:
@@ -180,13 +180,14 @@ def verify_jwt(
 
     The JWT is signed with RS256 by the key that its ``kid`` names. Its claims are ``iat``, ``exp`` and ``iss``, ``jti``
     (the webhook-id), ``taskId`` (of the body's task) and ``request_body_sha256`` (of the body's bytes, in hex). It has
-    no ``aud``: hold the task against those that you know.
+    no ``aud``: the issuer tells one tenant's tokens from another's, and the task against those that you know the rest.
 
     Args:
         body: as received, byte for byte.
         headers: of the request, in any case.
         jwks: the sender's published keys: a ``Jwks`` with their address, or a set that was loaded already.
-        issuer: what ``iss`` must be; any issuer whose key is in ``jwks`` when left out.
+        issuer: what ``iss`` must be: the agent's address, followed by ``/`` and the tenant if there is one. None for
+            any whose key is in ``jwks``.
         tolerance: seconds by which ``iat`` may differ from ``now``; ``exp`` ends it, too.
         now: seconds since 1970; this machine's time when left out.
 
