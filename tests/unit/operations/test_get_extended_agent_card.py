@@ -11,6 +11,7 @@ from builders.api import CARD, ApiBench
 from builders.turns import result_of
 from fakes.card_key import FakeCardKey
 from herald.bindings import card
+from herald.bindings.cors import Cors
 from herald.operations.call import Call
 from herald.operations.get_extended_agent_card import GetExtendedAgentCard
 from herald.protocol.card import AgentCard
@@ -89,6 +90,15 @@ def test_a_client_may_keep_it_for_itself(api: ApiBench) -> None:
 
     assert answer.headers["cache-control"] == "private, max-age=300"
     assert answer.headers["vary"] == "authorization"
+
+
+def test_it_is_kept_by_caller_also_where_answers_vary_by_site() -> None:
+    api = ApiBench(extended_text=EXTENDED, cors=Cors.parse("https://app.example.com"))
+
+    answer = api.rest("GET", "/extendedAgentCard")
+
+    assert answer.headers["cache-control"] == "private, max-age=300"
+    assert answer.headers["vary"] == "authorization, Origin"
 
 
 # ---- the errors ----

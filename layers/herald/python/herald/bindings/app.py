@@ -71,7 +71,7 @@ class Front:
         headers = [(b"content-type", response.media_type.encode())]
         if request.path not in self._documents and (in_use := self._service.in_use(request)):
             headers.append((_EXTENSIONS, ", ".join(in_use).encode()))
-        told = {**response.headers, **self._cors.headers(request)}
+        told = self._cors.added_to(response.headers, request)
         headers += [(name.encode(), value.encode()) for name, value in told.items()]
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else response.body})

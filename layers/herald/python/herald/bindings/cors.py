@@ -7,6 +7,7 @@ Nobody's, unless the operator says so. No cookies and no other ambient credentia
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -68,6 +69,12 @@ class Cors:
             "access-control-expose-headers": RESPONSE_HEADERS,
             **varies,
         }
+
+    def added_to(self, headers: Mapping[str, str], request: Request) -> dict[str, str]:
+        """An answer's own headers with these beside them; it varies by what either says."""
+        added = self.headers(request)
+        varies = ", ".join(told["vary"] for told in (headers, added) if "vary" in told)
+        return {**headers, **added, **({"vary": varies} if varies else {})}
 
     def preflight(self, request: Request) -> Response | None:
         """The answer to a browser that asks before it calls, which it does without credentials; None for all else."""

@@ -37,7 +37,7 @@ def handler_for(keys: PublishedKeys, allowed: Cors = OFF) -> Callable[[dict[str,
         response = allowed.preflight(request) or page(request, tenant)
         return {
             "statusCode": response.status,
-            "headers": {"content-type": response.media_type, **response.headers, **allowed.headers(request)},
+            "headers": {"content-type": response.media_type, **allowed.added_to(response.headers, request)},
             "body": response.body.decode(),
             "isBase64Encoded": False,
         }
