@@ -352,6 +352,7 @@ def cognito(**members: Any) -> str:
         (("client-0",), {}, "AUDIENCE"),
         (("client-1",), {"token_use": "id", "aud": "client-1"}, "TYPE"),
         (("client-1",), {"token_use": None}, "AUDIENCE"),
+        (("client-1",), {"client_id": ["client-1"]}, "AUDIENCE"),
         ((), {"aud": "https://others.example.com"}, "AUDIENCE"),
         (("client-1",), {"aud": "https://others.example.com"}, "AUDIENCE"),
     ],
@@ -408,9 +409,13 @@ JSON_VALUES = st.recursive(
 
 
 @settings(max_examples=200, deadline=None)
-@given(name=st.sampled_from(["iss", "aud", "sub", "exp", "nbf", "iat", "scope", "tenant"]), value=JSON_VALUES)
-def test_claims_of_any_shape_are_taken_or_refused(name: str, value: Any) -> None:
-    GATE.refusal(token({**claims(), name: value}))
+@given(
+    said=st.sampled_from([{}, {"aud": None, "token_use": "access"}]),
+    name=st.sampled_from(["iss", "aud", "sub", "exp", "nbf", "iat", "scope", "tenant", "token_use", "client_id"]),
+    value=JSON_VALUES,
+)
+def test_claims_of_any_shape_are_taken_or_refused(said: dict[str, Any], name: str, value: Any) -> None:
+    GATE.refusal(token({**claims(**said), name: value}))
 
 
 @settings(max_examples=200, deadline=None)

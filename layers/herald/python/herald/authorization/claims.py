@@ -87,10 +87,12 @@ def _is_for_us(claims: Mapping[str, Any], audiences: frozenset[str]) -> bool:
     """Cognito's access tokens have no ``aud``; there the client that asked for the token stands for it."""
     named = claims.get("aud")
     if named is None:
-        return not audiences or (claims.get("token_use") == "access" and claims.get("client_id") in audiences)
-    if isinstance(named, str):
-        named = [named]
-    return isinstance(named, list) and any(isinstance(each, str) and each in audiences for each in named)
+        return not audiences or (claims.get("token_use") == "access" and _is_one(claims.get("client_id"), audiences))
+    return any(_is_one(each, audiences) for each in (named if isinstance(named, list) else [named]))
+
+
+def _is_one(named: Any, audiences: frozenset[str]) -> bool:
+    return isinstance(named, str) and named in audiences
 
 
 def _moment(claims: Mapping[str, Any], name: str) -> float | None:
