@@ -116,7 +116,16 @@ def readable(at: int, name: str, message: str) -> str | None:
         if trace := record.get("exception"):
             rest += f"\n{trace}"
     clock = datetime.fromtimestamp(at / 1000, UTC).strftime("%H:%M:%S.%f")[:-3]
-    return f"{clock}  {name:14} {level:7} {text}{rest}"
+    return f"{clock}  {name:14} {_harmless(f'{level:7} {text}{rest}')}"
+
+
+def _harmless(text: str) -> str:
+    """A text that may hold a client's words: no terminal obeys anything in it, and nothing begins like another line."""
+    lines = text.expandtabs().split("\n")
+    return "\n    ".join(
+        "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)
+        for line in lines
+    )
 
 
 if __name__ == "__main__":

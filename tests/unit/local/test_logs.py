@@ -22,7 +22,21 @@ def test_a_record_shows_its_level_its_message_and_its_own_fields() -> None:
 
 def test_a_traceback_follows_on_lines_of_its_own() -> None:
     line = readable(AT, "api", json.dumps({"level": "ERROR", "message": "no", "exception": "Traceback\nboom"}))
-    assert line == "12:00:00.123  api            ERROR   no\nTraceback\nboom"
+    assert line == "12:00:00.123  api            ERROR   no\n    Traceback\n    boom"
+
+
+@pytest.mark.parametrize(
+    "said", ["\n12:00:00.123  api", "\r12:00:00.123  api", "\x1b[2J", "\u202e", "\x9b2J", "\u2028"]
+)
+@pytest.mark.parametrize("where", ["message", "exception", "task", "plain text"])
+def test_a_clients_words_are_neither_obeyed_by_a_terminal_nor_taken_for_a_line(said: str, where: str) -> None:
+    message = f"it is {said}!" if where == "plain text" else json.dumps({"message": "no", where: f"it is {said}!"})
+
+    first, *more = (readable(AT, "api", message) or "").split("\n")
+
+    assert first.startswith("12:00:00.123  api ")
+    assert all(line.startswith("    ") for line in more)
+    assert "".join((first, *more)).isprintable()
 
 
 def test_plain_text_is_shown_as_it_is() -> None:
