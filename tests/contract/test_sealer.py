@@ -17,7 +17,7 @@ from fakes.clock import FakeClock
 from fakes.world import FakeSealer
 from herald.adapters.aws import AwsClients
 from herald.adapters.secrets import SecretsSealer, SecretVersions
-from herald.ports import Sealer, Unopenable
+from herald.ports import Sealer, Unavailable, Unopenable
 
 TEXT = "the-sealing-secret-of-this-test"
 
@@ -225,6 +225,22 @@ def _gone(aws: AwsClients, version_id: str) -> Iterator[None]:
 
     with mock.patch.object(aws.secretsmanager, "get_secret_value", get_secret_value):
         yield
+
+
+def test_made_up_versions_are_asked_for_ten_times_a_minute_and_a_real_one_after_it(
+    aws: AwsClients, secret_id: str, versions: SecretVersions, clock: FakeClock
+) -> None:
+    former = versions.current().version_id
+    for number in range(10):
+        assert versions.by_id(f"{number:032}") is None
+    stranger = SecretVersions(lambda: aws.secretsmanager, secret_id, clock)
+    with mock.patch.object(aws.secretsmanager, "get_secret_value", side_effect=AssertionError("asked")):
+        with pytest.raises(Unavailable, match="too often"):
+            versions.by_id("f" * 32)
+        assert versions.by_id(former)  # what is known is found whoever asks for what
+    assert stranger.by_id(former)
+    clock.advance(60)
+    assert versions.by_id("f" * 32) is None
 
 
 def test_a_secret_without_versions_says_so(aws: AwsClients, clock: FakeClock) -> None:

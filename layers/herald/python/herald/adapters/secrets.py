@@ -6,6 +6,7 @@ import base64
 import binascii
 import os
 import re
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from herald.adapters.aws import call, code_of
 from herald.delivery.rotation import Stage, Staged
-from herald.ports import Clock, Unopenable
+from herald.ports import Clock, Unavailable, Unopenable
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
@@ -28,6 +29,9 @@ NONCE_BYTES = 12
 INFO = b"herald/seal/v1"
 # Of a version; Secrets Manager refuses to be asked for any other. Clients bring some along, in what we sealed for them.
 VERSION_ID = re.compile(r"[A-Za-z0-9-]{32,64}")
+# Whoever makes such texts up, with a new version in each, mustn't have Secrets Manager asked without end.
+MISSES = 10
+MISSES_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class SecretVersions:
         self._current: tuple[int, SecretVersion] | None = None
         self._staged: dict[bool, tuple[int, Staged[SecretVersion]]] = {}
         self._versions: dict[str, SecretVersion] = {}
+        self._misses: deque[int] = deque(maxlen=MISSES)  # when a version was asked for that isn't there
 
     def current(self) -> SecretVersion:
         """The version to seal with. One request every 5 minutes.
@@ -103,11 +108,21 @@ class SecretVersions:
         return self._fetch(VersionStage=stage)
 
     def by_id(self, version_id: str) -> SecretVersion | None:
-        """A version by its id, None when it is gone. A version never changes, so it is kept."""
+        """A version by its id, None when it is gone. A version never changes, so it is kept.
+
+        Raises:
+            Unavailable: ``MISSES`` versions that aren't there were asked for within a minute, or as ``current``.
+        """
         known = self._versions.get(version_id)
         if known is not None or not VERSION_ID.fullmatch(version_id):
             return known
-        return self._fetch(VersionId=version_id)
+        now = self._clock.now()
+        if len(self._misses) == MISSES and now - self._misses[0] < MISSES_MS:
+            raise Unavailable("versions of a secret are asked for that aren't there, too often")
+        found = self._fetch(VersionId=version_id)
+        if found is None:
+            self._misses.append(now)
+        return found
 
     def _fetch(self, **which: str) -> SecretVersion | None:
         try:
