@@ -136,6 +136,21 @@ def test_another_issuers_tokens_need_an_audience(template: dict[str, Any]) -> No
     assert assertion["Assert"] == {"Fn::Not": [{"Fn::Equals": [{"Ref": "Audience"}, ""]}]}
 
 
+@pytest.mark.parametrize("parameter", ["Audience", "RequiredScopes"])
+def test_who_asks_something_of_tokens_doesnt_ask_nothing_by_a_slip(template: dict[str, Any], parameter: str) -> None:
+    pattern = template["Parameters"][parameter]["AllowedPattern"]
+    for taken in ("", "one", "api://one", "one two"):
+        assert re.fullmatch(pattern, taken)
+    for refused in (" ", "  ", " one"):
+        assert not re.fullmatch(pattern, refused)
+
+
+def test_an_audience_is_more_than_a_comma(template: dict[str, Any]) -> None:
+    pattern = template["Parameters"]["Audience"]["AllowedPattern"]
+    assert re.fullmatch(pattern, "one, two")
+    assert not re.fullmatch(pattern, ",")
+
+
 def test_an_issuer_is_asked_over_https(template: dict[str, Any]) -> None:
     pattern = template["Parameters"]["Issuer"]["AllowedPattern"]
     for taken in ("", "https://login.example.com/", "http://localhost:4566/_issuer"):
@@ -197,12 +212,10 @@ REASONS = {
 def test_what_the_gateway_refuses_is_an_error_with_a_reason_that_clients_map(resources: dict[str, Any]) -> None:
     responses = resources["Api"]["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
     assert {"DEFAULT_4XX", "DEFAULT_5XX", "MISSING_AUTHENTICATION_TOKEN", "THROTTLED"} <= set(responses)
-    bearing = responses["ACCESS_DENIED"]["Fn::If"]
-    assert bearing[0] == "CallersBearTokens"
-    for response in [*(row for name, row in responses.items() if name != "ACCESS_DENIED"), *bearing[1:]]:
+    for response in [choice for row in responses.values() for choice in row.get("Fn::If", ["", row])[1:]]:
         told = response["responseTemplates"]["application/json"]
         error = json.loads(told.replace("$context.error.messageString", '"text"'))["error"]
-        assert error["code"] == int(response.get("statusCode", error["code"]))
+        assert error["code"] == response["statusCode"]  # the gateway has a default of its own, 403 for most
         assert error["message"]
         (info,) = error["details"]
         assert info["@type"] == "type.googleapis.com/google.rpc.ErrorInfo"
@@ -220,3 +233,15 @@ def test_a_401_says_how_to_authenticate(resources: dict[str, Any]) -> None:
 
     assert challenges == ["'Bearer realm=\"herald\"'", '\'Bearer realm="herald", error="invalid_token"\'']
     assert "$context.authorizer.reason" in refused["responseTemplates"]["application/json"]
+
+
+@pytest.mark.parametrize("refusal", ["MISSING_AUTHENTICATION_TOKEN", "DEFAULT_4XX", "INVALID_SIGNATURE", "EXPIRED_TOKEN"])
+def test_a_call_that_nobody_has_signed_is_told_how_to(resources: dict[str, Any], refusal: str) -> None:
+    """DEFAULT_4XX is what the gateway says of a key that it doesn't know, and of half a signature."""
+    responses = resources["Api"]["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
+    condition, response, *_ = responses[refusal].get("Fn::If", ["CallersSign", responses[refusal]])
+
+    assert condition == "CallersSign"
+    assert response["statusCode"] == 401
+    assert response["responseParameters"]["gatewayresponse.header.WWW-Authenticate"] == "'AWS4-HMAC-SHA256'"
+    assert "Signature Version 4" in response["responseTemplates"]["application/json"]

@@ -130,7 +130,13 @@ def test_an_issuer_is_a_url_without_query_and_fragment(value: str) -> None:
         AuthorizeSettings.read({"HERALD_OIDC_ISSUER": value})
 
 
-@pytest.mark.parametrize("value", ['a"b', "a\\b", "a\tb", "ä"])
+@pytest.mark.parametrize("value", [" ", ",", " ,", ", one"])
+def test_audiences_are_at_least_one_or_nothing_is_said(value: str) -> None:
+    with pytest.raises(SettingsError, match="HERALD_AUDIENCE"):
+        AuthorizeSettings.read({**ENVIRON, "HERALD_AUDIENCE": value})
+
+
+@pytest.mark.parametrize("value", ['a"b', "a\\b", "a\tb", "ä", " "])
 def test_scopes_are_what_a_challenge_can_name(value: str) -> None:
     with pytest.raises(SettingsError, match="HERALD_SCOPES"):
         AuthorizeSettings.read({**ENVIRON, "HERALD_SCOPES": value})

@@ -186,11 +186,13 @@ class AuthorizeSettings(StackSettings):
         pattern=r"^https?://[^\s#?]+$", description="the URL of the issuer of access tokens, as their iss has it"
     )
     audience: str = Field(
-        default="", description="a comma list of audiences, one of which a token must be meant for, or nothing"
+        default="",
+        pattern=r"^([^\s,].*)?$",  # a list of nothing would let in what isn't meant for us
+        description="a comma list of audiences, one of which a token must be meant for, or nothing",
     )
     scopes: str = Field(
         default="",
-        pattern=r"^[!#-\[\]-~ ]*$",
+        pattern=r"^([!#-\[\]-~][!#-\[\]-~ ]*)?$",
         description="the scopes that every call needs, separated by spaces, or nothing",
     )
     tenant_claim: str = Field(default="", description="the claim that names the caller's tenant, or nothing")
