@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from moto import mock_aws
@@ -50,11 +51,11 @@ class Scene:
         }
         return TaskRef("", OWNER, self.call("SendMessage", params)["task"]["id"])
 
-    @property
+    @cached_property
     def platform(self) -> bootstrap.Platform:
         return bootstrap.Platform(os.environ)
 
-    @property
+    @cached_property
     def webhooks(self) -> Webhooks:
         return self.platform.webhooks(TABLE)
 
