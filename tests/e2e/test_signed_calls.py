@@ -57,12 +57,25 @@ def test_an_unsigned_call_is_refused_and_the_card_is_public(signed_stack: Mappin
     refused = call(signed_stack, "POST", "/message:send", {"message": message({"text": "hello"})})
     card = call(signed_stack, "GET", "/.well-known/agent-card.json")
 
-    assert refused.status_code == 403
-    error = refused.json()["error"]
-    assert (error["code"], error["status"]) == (403, "PERMISSION_DENIED")
-    assert error["details"][0]["reason"] == "PERMISSION_DENIED"
+    assert_unauthenticated(refused)
     assert card.status_code == 200
     assert "aws" in str(card.json()["securitySchemes"]).lower()
+
+
+def assert_unauthenticated(refused: httpx.Response) -> None:
+    assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "AWS4-HMAC-SHA256")
+    error = refused.json()["error"]
+    assert (error["code"], error["status"]) == (401, "UNAUTHENTICATED")
+    assert error["details"][0]["reason"] == "UNAUTHENTICATED"
+
+
+def test_a_wrong_signature_is_refused_like_none_and_its_cause_is_told(signed_stack: Mapping[str, str]) -> None:
+    eve = user(signed_stack, "eve")
+
+    wrong = call(signed_stack, "GET", "/tasks", keys=Credentials(eve.access_key, "another secret"))
+
+    assert_unauthenticated(wrong)
+    assert wrong.json()["error"]["details"][0]["metadata"]["cause"]
 
 
 def test_signed_calls_have_tasks_that_no_other_signer_sees(signed_stack: Mapping[str, str]) -> None:

@@ -235,7 +235,9 @@ def test_a_401_says_how_to_authenticate(resources: dict[str, Any]) -> None:
     assert "$context.authorizer.reason" in refused["responseTemplates"]["application/json"]
 
 
-@pytest.mark.parametrize("refusal", ["MISSING_AUTHENTICATION_TOKEN", "DEFAULT_4XX", "INVALID_SIGNATURE", "EXPIRED_TOKEN"])
+@pytest.mark.parametrize(
+    "refusal", ["MISSING_AUTHENTICATION_TOKEN", "DEFAULT_4XX", "INVALID_SIGNATURE", "EXPIRED_TOKEN"]
+)
 def test_a_call_that_nobody_has_signed_is_told_how_to(resources: dict[str, Any], refusal: str) -> None:
     """DEFAULT_4XX is what the gateway says of a key that it doesn't know, and of half a signature."""
     responses = resources["Api"]["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
