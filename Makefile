@@ -44,6 +44,9 @@ rotate-keys: environments ## make new keys for webhooks, or finish what an earli
 test: environments ## every check and every test
 	@$(PYTHON) -m local.checks
 
+faults: environments ## the fault matrix and the suite against SSRF, with the figures of docs/reliability.md
+	@$(PYTHON) -m pytest -q -r fE tests/faults tests/ssrf
+
 conformance: environments ## the official A2A conformance kit against a stack of its own: TCK=path of a checkout
 	@PYTHONPATH=tests:layers/herald/python $(PYTHON) -m conformance
 
@@ -68,4 +71,4 @@ python:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
 
-.PHONY: help demo up token down logs invoke ops erase rotate-keys test conformance bench-lists bench-quick lock clean environments python
+.PHONY: help demo up token down logs invoke ops erase rotate-keys test faults conformance bench-lists bench-quick lock clean environments python
