@@ -56,6 +56,12 @@ bench-lists: environments ## what a page of a list costs, with 10, 1,000 and 100
 bench-quick: environments ## what a request, a notification and a cold import cost, beside their marks
 	@$(PYTHON) -m bench.quick
 
+soak: environments ## the load of a quarter of an hour, receivers that fail, and a settlement: MINUTES=15 RATE=200 WEBHOOKS=2 FAIL=10 (percent) DRAIN=20
+	@$(PYTHON) -m bench.soak
+
+soak-dead: environments ## what 50 dead or hanging webhooks among 1,000 cost the others: TASKS=100 WEBHOOKS=10 RATE=30 EVERY=20
+	@$(PYTHON) -m bench.soak.dead
+
 lock: environments ## write the lock files anew from pyproject.toml and local/*.in (needs uv)
 	@$(PYTHON) -m local.lock
 
@@ -71,4 +77,4 @@ python:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is needed: $(PYTHON3) isn't. Name another one: make PYTHON3=/path/to/python3.13" >&2; exit 1; }
 
-.PHONY: help demo up token down logs invoke ops erase rotate-keys test faults conformance bench-lists bench-quick lock clean environments python
+.PHONY: help demo up token down logs invoke ops erase rotate-keys test faults conformance bench-lists bench-quick soak soak-dead lock clean environments python
