@@ -201,6 +201,7 @@ REASONS = {
     400: "INVALID_REQUEST",
     401: "UNAUTHENTICATED",
     403: "PERMISSION_DENIED",
+    405: "METHOD_NOT_ALLOWED",
     413: "REQUEST_TOO_LARGE",
     429: "RESOURCE_EXHAUSTED",
     500: "INTERNAL_ERROR",
@@ -247,3 +248,12 @@ def test_a_call_that_nobody_has_signed_is_told_how_to(resources: dict[str, Any],
     assert response["statusCode"] == 401
     assert response["responseParameters"]["gatewayresponse.header.WWW-Authenticate"] == "'AWS4-HMAC-SHA256'"
     assert "Signature Version 4" in response["responseTemplates"]["application/json"]
+
+
+def test_a_verb_that_a_path_has_not_got_is_told_as_that(resources: dict[str, Any]) -> None:
+    """The gateway speaks of a missing authentication token there, whatever token was sent."""
+    responses = resources["Api"]["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
+    otherwise = responses["MISSING_AUTHENTICATION_TOKEN"]["Fn::If"][2]
+
+    assert otherwise["statusCode"] == 405
+    assert otherwise["responseParameters"]["gatewayresponse.header.Allow"] == "'GET, HEAD'"
