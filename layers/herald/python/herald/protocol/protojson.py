@@ -138,11 +138,11 @@ class Model(BaseModel):
 def one_of(kinds: type[E]) -> PlainValidator:
     """An enum of the proto by name or number; what it doesn't know, UNSPECIFIED included, is an error.
 
-    The members stand in the order of their numbers, from 1.
+    The members stand in the order of their numbers, from 1. A number may be a text, which it is in a query.
     """
     known: dict[object, E] = {}
     for number, kind in enumerate(kinds, start=1):
-        known[kind.value] = known[number] = kind
+        known[kind.value] = known[number] = known[str(number)] = kind
     names = ", ".join(str(kind.value) for kind in kinds)
 
     def read(value: Any) -> E:
