@@ -135,6 +135,11 @@ class Cell:
         return rules.Standing(webhook.state, webhook.cursor, len(self.attempts), webhook.failures, waits)
 
     @property
+    def unnoticed(self) -> bool:
+        """Whether it is as if nothing had gone wrong on our side: nobody is told less, or called later."""
+        return self.death == rules.NO_DEATH and self.error in (rules.NO_ERROR, rules.RETRIED)
+
+    @property
     def taken(self) -> list[int]:
         """The numbers that the receiver has taken, in order."""
         return self.arrived()[self.refused :]
@@ -152,6 +157,8 @@ class Cell:
         if expected.recorded:
             [attempt] = self.attempts
             assert (attempt.outcome, attempt.number, attempt.attempt, attempt.at) == (self.row.outcome, 1, 1, started)
+        if self.unnoticed:
+            self._assert_it_is_told(expected)
         if expected.waits:
             self._assert_the_bounds(started)
         self.settle()
@@ -173,6 +180,16 @@ class Cell:
         elif expected.cursor < 3:
             assert webhook.due_at is not None  # by sweep, whatever becomes of its doorbell
 
+    def _assert_it_is_told(self, expected: rules.Standing) -> None:
+        told = [(news, config_id) for news, config_id, _ in self.road.announcer.news]
+        given_up = _watch_of(self.road).given_up
+        if expected.state is WebhookState.DISABLED:
+            assert (told, given_up) == ([("webhook.disabled", "cfg-1")], [("cfg-1", self.row.reason)])
+        elif expected.state is WebhookState.FAILING:
+            assert (told, given_up) == ([("webhook.failing", "cfg-1")], [])
+        else:
+            assert (told, given_up) == ([], [])
+
     def _assert_the_bounds(self, started: int) -> None:
         """Nobody calls before the time, whoever rings; at the time somebody does."""
         least, most = self.row.wait
@@ -182,7 +199,7 @@ class Cell:
         self.go_on()
         assert self.arrived() == before
         assert self.webhook.cursor == 0
-        if (self.death, self.error) == (rules.NO_DEATH, rules.NO_ERROR):
+        if self.unnoticed:
             self.road.clock.advance(most - least + EARLY + 1)
             self.go_on()
             assert self.webhook.cursor == 3
@@ -191,10 +208,14 @@ class Cell:
 def _no_death(_: Road) -> None: ...
 
 
-def _after_post(road: Road) -> None:
+def _watch_of(road: Road) -> DyingWatch:
     watch = road.delivery.watch
     assert isinstance(watch, DyingWatch)
-    watch.dies = True
+    return watch
+
+
+def _after_post(road: Road) -> None:
+    _watch_of(road).dies = True
 
 
 DEATHS: dict[str, Callable[[Road], None]] = {

@@ -18,7 +18,7 @@ AFTER_POST: Final = "after the POST"
 BEFORE_RECORD: Final = "before the attempt record"
 BEFORE_CURSOR: Final = "before the cursor"
 BEFORE_ACKNOWLEDGEMENT: Final = "before the acknowledgement"
-NO_DEATH: Final = "no death"
+NO_DEATH: Final = "alive"
 
 DEATHS = (NO_DEATH, BEFORE_RECORD, BEFORE_POST, AFTER_POST, BEFORE_CURSOR, BEFORE_ACKNOWLEDGEMENT)
 
