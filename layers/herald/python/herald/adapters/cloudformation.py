@@ -12,6 +12,7 @@ from herald.adapters.aws import call
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
 
 
 class NoSuchStack(LookupError):
@@ -25,12 +26,7 @@ def outputs(client: Callable[[], CloudFormationClient], stack: str) -> dict[str,
         NoSuchStack: there is none of this name.
         Unavailable: CloudFormation didn't answer.
     """
-    try:
-        (found,) = call(client().describe_stacks, StackName=stack)["Stacks"]
-    except ClientError as error:
-        if "does not exist" in error.response.get("Error", {}).get("Message", ""):
-            raise NoSuchStack(stack) from error
-        raise
+    found = _described(client(), stack)
     told = {row["OutputKey"]: row["OutputValue"] for row in found.get("Outputs", [])}
     return {**told, "StackId": found.get("StackId", "")}
 
@@ -59,12 +55,7 @@ def parts(client: Callable[[], CloudFormationClient], stack: str) -> Parts:
         NoSuchStack: there is none of this name.
         Unavailable: CloudFormation didn't answer.
     """
-    try:
-        (found,) = call(client().describe_stacks, StackName=stack)["Stacks"]
-    except ClientError as error:
-        if "does not exist" in error.response.get("Error", {}).get("Message", ""):
-            raise NoSuchStack(stack) from error
-        raise
+    found = _described(client(), stack)
     told = {row["ParameterKey"]: row["ParameterValue"] for row in found.get("Parameters", [])}
     resources: dict[str, str] = {}
     types: dict[str, str] = {}
@@ -76,3 +67,13 @@ def parts(client: Callable[[], CloudFormationClient], stack: str) -> Parts:
         if not (token := page.get("NextToken")):
             return Parts(found.get("StackId", ""), told, resources, types)
         page = call(client().list_stack_resources, StackName=stack, NextToken=token)
+
+
+def _described(client: CloudFormationClient, stack: str) -> StackTypeDef:
+    try:
+        (found,) = call(client.describe_stacks, StackName=stack)["Stacks"]
+    except ClientError as error:
+        if "does not exist" in error.response.get("Error", {}).get("Message", ""):
+            raise NoSuchStack(stack) from error
+        raise
+    return found
