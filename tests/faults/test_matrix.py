@@ -6,7 +6,9 @@ The faults strike at a task's first notification. Then the receiver is well and 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,8 @@ from faults import rules
 from faults.cells import DEATHS, Cell, DyingWatch, registered
 from faults.figures import Figures
 from faults.receivers import ROWS, Row
+from herald.ports import Unavailable, Webhooks
+from herald.records import Webhook
 
 
 def test_the_axes_are_whole() -> None:
@@ -67,3 +71,31 @@ def test_c3_jitter_takes_the_wait_from_the_least_to_the_most(row: Row, jitter: f
     road.answer()
 
     assert road.webhook().next_attempt_at - road.clock.now() == row.wait[end] * 1000
+
+
+class Refusing:
+    """Webhooks whose updates are refused although nobody has changed anything."""
+
+    def __init__(self, webhooks: Webhooks) -> None:
+        self._webhooks = webhooks
+
+    def update(self, before: Webhook, after: Webhook) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._webhooks, name)
+
+
+@pytest.mark.parametrize("status", [200, 500, 410])
+def test_an_update_that_is_refused_for_no_reason_is_a_fault_of_our_own_after_one_post(status: int) -> None:
+    road = Road()
+    registered(road)
+    road.working(1)
+    road.transport.script(URL, status)
+    road.delivery = replace(road.delivery, webhooks=Refusing(road.webhooks))
+    seconds = iter(range(300, 0, -60))  # so that a sender that went on would end, too
+
+    with pytest.raises(Unavailable):
+        road.delivery.answer(road.webhook().doorbell, lambda: next(seconds))
+
+    assert road.numbers() == [1]
