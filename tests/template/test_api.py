@@ -242,7 +242,7 @@ def test_a_401_says_how_to_authenticate(resources: dict[str, Any]) -> None:
 def test_a_call_that_nobody_has_signed_is_told_how_to(resources: dict[str, Any], refusal: str) -> None:
     """DEFAULT_4XX is what the gateway says of a key that it doesn't know, and of half a signature."""
     responses = resources["Api"]["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
-    condition, response, *_ = responses[refusal].get("Fn::If", ["CallersSign", responses[refusal]])
+    condition, response, _ = responses[refusal]["Fn::If"]
 
     assert condition == "CallersSign"
     assert response["statusCode"] == 401
@@ -250,10 +250,11 @@ def test_a_call_that_nobody_has_signed_is_told_how_to(resources: dict[str, Any],
     assert "Signature Version 4" in response["responseTemplates"]["application/json"]
 
 
-def test_a_verb_that_a_path_has_not_got_is_told_as_that(resources: dict[str, Any]) -> None:
-    """The gateway speaks of a missing authentication token there, whatever token was sent."""
+@pytest.mark.parametrize("refusal", ["MISSING_AUTHENTICATION_TOKEN", "INVALID_SIGNATURE", "EXPIRED_TOKEN"])
+def test_a_verb_that_a_path_has_not_got_is_told_as_that(resources: dict[str, Any], refusal: str) -> None:
+    """The gateway speaks of a missing token there, or takes an access token for a wrong signature."""
     responses = resources["Api"]["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
-    otherwise = responses["MISSING_AUTHENTICATION_TOKEN"]["Fn::If"][2]
+    otherwise = responses[refusal]["Fn::If"][2]
 
     assert otherwise["statusCode"] == 405
     assert otherwise["responseParameters"]["gatewayresponse.header.Allow"] == "'GET, HEAD'"
