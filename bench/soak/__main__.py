@@ -76,6 +76,7 @@ class Run:
     settlement: Settlement
     moments: Mapping[str, Sequence[Process]]
     latencies: list[float]
+    undisturbed: list[float]  # of webhooks none of whose notifications failed
     attempts: Counter[str]
     sending: float  # seconds
     draining: float  # seconds
@@ -109,7 +110,9 @@ async def run(under: Ground, settings: Settings) -> Run:
     settlement.faults += judge.growth(moments["middle"], moments["end"])
     settlement.faults += of_client(client.told)
     found = judge.latencies(stored.owed, arrivals)
-    return Run(client.told, settlement, moments, found, stored.attempts, sent - began, drained - sent)
+    failed = {arrival.hook for arrival in arrivals if arrival.answer != judge.OK}
+    undisturbed = judge.latencies([webhook for webhook in stored.owed if webhook.hook not in failed], arrivals)
+    return Run(client.told, settlement, moments, found, undisturbed, stored.attempts, sent - began, drained - sent)
 
 
 def of_client(told: Told) -> list[Fault]:
@@ -141,6 +144,7 @@ def table(settings: Settings, run: Run) -> list[str]:
         ("longest row of failures", f"{figures['longest_row_of_failures']} of one webhook"),
         ("failed attempts on record", attempts),
         ("entry to first arrival, ms", milliseconds(run.latencies)),
+        ("  webhooks that didn't fail", milliseconds(run.undisturbed)),
         ("drained after", f"{run.draining:.0f} s of {settings.drain * 60:.0f}"),
     ]
     return [f"  {what:<28}{figure}" for what, figure in rows]
@@ -153,7 +157,10 @@ def faults(settlement: Settlement) -> list[str]:
         of.setdefault(fault.kind, []).append(fault.what)
     found = []
     for kind, those in sorted(of.items()):
-        found.append(f"  ✗ {kind}: {len(those)}")
+        if len(those) == 1:
+            found.append(f"  ✗ {kind}: {those[0]}")
+            continue
+        found.append(f"  ✗ {kind}, {len(those)} times")
         found += [f"      {what}" for what in those[:SHOWN]]
     return found
 
@@ -174,6 +181,7 @@ def write(file: Path, settings: Settings, run: Run) -> None:
             "sendSeconds": {name: judge.quantile(sorted(run.told.seconds), share) for name, share in SHARES.items()},
         },
         "arrivalSeconds": {name: judge.quantile(run.latencies, share) for name, share in SHARES.items()},
+        "undisturbedSeconds": {name: judge.quantile(run.undisturbed, share) for name, share in SHARES.items()},
         "sendingSeconds": run.sending,
         "drainingSeconds": run.draining,
         "processes": {moment: [asdict(process) for process in those] for moment, those in run.moments.items()},

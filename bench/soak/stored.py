@@ -104,7 +104,7 @@ class Stack:
             region_name=self._addresses["region"],
             aws_access_key_id="test",
             aws_secret_access_key="test",  # noqa: S106 - the emulator's
-            config=Config(connect_timeout=5, read_timeout=60, proxies={}, retries={"total_max_attempts": 3}),
+            config=Config(connect_timeout=5, read_timeout=30, proxies={}, retries={"total_max_attempts": 3}),
         )
 
 
