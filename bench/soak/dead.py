@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from local.environments import ROOT
@@ -30,6 +30,7 @@ FOLDER = ".local/soak-dead"
 TIMEOUT = 15  # seconds, the template's own
 CONCURRENCY = 100  # the template's own
 WITHOUT, WITH = "without", "with"  # names of the two runs
+WARMING = 10  # tasks that are sent before them
 SETTLED_WITHIN = 300.0  # seconds for the healthy ones to have everything, after the last send
 DELAYED = 1.0  # seconds by which the p99 must not grow, unless it is less than double
 
@@ -81,7 +82,7 @@ def fate(settings: Settings, hook: str) -> str:
 async def run(under: Ground, settings: Settings, name: str, url: Callable[[str], str]) -> Run:
     """One of the two runs, until the healthy webhooks have everything."""
     client = under.client(name, Shape(settings.webhooks, updates=5, before=1.0, pause=0.2), url)
-    async with under.telling(client, f"{name} dead receivers"):
+    async with under.telling(client, f"{name:<7}"):
         await client.run(settings.tasks, settings.rate)
         result = await _settled(under, settings, name, client.told.hooks)
     result.settlement.faults += of_client(client.told)
@@ -143,6 +144,8 @@ async def _both(settings: Settings, found: Any, addresses: Mapping[str, str]) ->
             def url(hook: str) -> str:
                 return refused + hook if fate(settings, hook) == "refuses" else under.url(hook)
 
+            # The first run would pay for every cold start, and the second for none.
+            await run(under, replace(settings, tasks=min(WARMING, settings.tasks)), "warm", url)
             return {name: await run(under, settings, name, url) for name in (WITHOUT, WITH)}
 
 
