@@ -13,7 +13,7 @@ from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
 from google.protobuf.json_format import ParseDict
 from jwt.api_jwk import PyJWK
 
-from e2e.client import Client
+from e2e.client import Client, message
 
 
 def get(url: str) -> tuple[httpx.Response, Any]:
@@ -87,7 +87,17 @@ def test_a_task_that_does_not_exist_is_told_so_in_the_protocol_s_shape(client: C
 
 
 def test_an_operation_that_is_not_offered_is_told_so_in_the_protocol_s_shape(client: Client) -> None:
-    status, error = client.refused("GET", "/extendedAgentCard")
+    status, error = client.refused("POST", "/message:stream", {"message": message({"text": "hi"})})
 
     assert error["details"][0]["reason"] == "UNSUPPORTED_OPERATION"
     assert status == 400
+
+
+def test_callers_get_the_extended_card(addresses: Mapping[str, str], client: Client) -> None:
+    _, public = get(addresses["cardUrl"])
+
+    extended = client.call("GET", "/extendedAgentCard")
+
+    more = {skill["id"] for skill in extended["skills"]} - {skill["id"] for skill in public["skills"]}
+    assert more == {"follow-a-script"}
+    assert public["capabilities"]["extendedAgentCard"] is True
