@@ -6,6 +6,7 @@ The faults strike at a task's first notification. Then the receiver is well and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -13,12 +14,13 @@ from typing import Any
 import pytest
 
 from builders.deliveries import URL, Road
+from fakes.clock import FakeClock
 from fakes.world import fake_signature
 from faults import rules
 from faults.cells import DEATHS, Cell, DyingWatch, registered
 from faults.figures import Figures
 from faults.receivers import ROWS, Row
-from herald.ports import Unavailable, Webhooks
+from herald.ports import Answer, Unavailable, Webhooks, WebhookTransport
 from herald.records import Webhook
 
 
@@ -38,22 +40,35 @@ def test_c3_nothing_is_lost(row: Row, death: str, error: str, figures: Figures) 
     row.play(road)
     refused = 1 if row.posts and row.kind in rules.BAD else 0
 
+    timed = Timed(road.transport, road.clock)
+    road.delivery = replace(road.delivery, sender=replace(road.sender, transport=timed))
+
     repeated = Cell(road, row, death, error, refused, road.numbers).run()
 
-    _assert_every_attempt_was_equal_and_freshly_signed(road)
+    _assert_every_attempt_was_equal_and_freshly_signed(road, timed.seconds)
     figures.count("on the fakes", row.kind, repeated)
 
 
-def _assert_every_attempt_was_equal_and_freshly_signed(road: Road) -> None:
+class Timed:
+    """A transport that notes when it is asked."""
+
+    def __init__(self, transport: WebhookTransport, clock: FakeClock) -> None:
+        self._transport, self._clock = transport, clock
+        self.seconds: list[int] = []
+
+    def post(self, url: str, address: str, headers: Mapping[str, str], body: bytes, seconds: float) -> Answer:
+        self.seconds.append(self._clock.now() // 1000)
+        return self._transport.post(url, address, headers, body, seconds)
+
+
+def _assert_every_attempt_was_equal_and_freshly_signed(road: Road, times: list[int]) -> None:
     key = road.webhook().key
     bodies: dict[int, bytes] = {}
-    last = 0
-    for post in road.posts():
+    for post, time in zip(road.posts(), times, strict=True):
         number, second = int(post.headers["webhook-id"].rpartition("_")[2]), int(post.headers["webhook-timestamp"])
         assert post.headers["webhook-id"] == f"msg_{key}_{number:012d}"
         assert bodies.setdefault(number, post.body) == post.body
-        assert second >= last
-        last = second
+        assert second == time
         signature = fake_signature("acme", post.headers["webhook-id"], second, post.body)
         assert post.headers["webhook-signature"] == signature
     assert {post.url for post in road.transport.posts} == {URL}
