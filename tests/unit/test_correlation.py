@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,6 +11,13 @@ from herald import correlation
 from herald.correlation import note, road
 
 TRACE = f"00-{'1' * 32}-{'a' * 16}-01"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known() -> Iterator[None]:
+    """Whatever ran before may have noted something outside a road."""
+    with road():
+        yield
 
 
 def test_a_road_tells_what_has_become_known_and_nothing_after() -> None:
