@@ -49,14 +49,14 @@ def deployed() -> Iterator[Deployed]:
         yield Deployed(pump.load("api"))
 
 
-def test_a_message_is_a_header_an_entry_and_a_webhook_in_the_table(deployed: Deployed) -> None:
+def test_a_message_is_a_header_an_entry_and_a_webhook_and_its_origin_is_its_owners(deployed: Deployed) -> None:
     config = {"taskPushNotificationConfig": {"url": RECEIVER, "token": "tok-1"}}
 
     task = deployed.rpc("SendMessage", sending(config=config))["result"]["task"]
 
     assert task["status"]["state"] == "TASK_STATE_SUBMITTED"
-    assert deployed.kinds() == ["LOG", "PUSH", "TASK"]
-    assert {item["pk"]["S"] for item in deployed.items()} == {f"TASK##alice#{task['id']}"}
+    assert deployed.kinds() == ["LOG", "ORIGINS", "PUSH", "TASK"]
+    assert {item["pk"]["S"] for item in deployed.items()} == {f"TASK##alice#{task['id']}", "OWNER##alice"}
     assert "tok-1" not in str(deployed.items())
 
 
