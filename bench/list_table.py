@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import multiprocessing
-import socketserver
 import threading
 import time
 from bisect import bisect_left, bisect_right
@@ -18,6 +16,7 @@ from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
+from bench.service import Service, apart
 from builders.records import DAY, a_header, a_message, artifact_entry, message_entry, run_entry, status_entry
 from herald.adapters.dynamodb import items, keys
 from herald.protocol.states import TaskState
@@ -110,11 +109,6 @@ def _size(item: items.Image) -> int:
     )
 
 
-class _Server(socketserver.ThreadingTCPServer):
-    allow_reuse_address = True
-    daemon_threads = True
-
-
 def _serve(pipe: Connection, number: int, shards: int) -> None:
     tasks, totals, lock = Tasks(number, shards), Totals(), threading.Lock()
     wait = 0.0
@@ -132,25 +126,9 @@ def _serve(pipe: Connection, number: int, shards: int) -> None:
         seen, totals = totals, Totals()
         return asdict(seen)
 
-    class Handler(socketserver.StreamRequestHandler):
-        disable_nagle_algorithm = True
-
-        def handle(self) -> None:
-            while self.rfile.readline():
-                length, target = 0, ""
-                while (line := self.rfile.readline()) not in (b"\r\n", b""):
-                    name, _, value = line.decode("latin-1").partition(":")
-                    if name.lower() == "content-length":
-                        length = int(value)
-                    elif name.lower() == "x-amz-target":
-                        target = value.strip().rpartition(".")[2]
-                body = json.dumps(answered(target, self.rfile.read(length))).encode()
-                head = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: %d\r\n\r\n"
-                self.wfile.write(head % len(body) + body)
-
-    with _Server(("127.0.0.1", 0), Handler) as server:
-        pipe.send((server.server_address[1], tasks.entry_bytes, tasks.log_bytes))
-        server.serve_forever()
+    with Service(lambda target, body: json.dumps(answered(target, body)).encode()) as service:
+        pipe.send((service.port, tasks.entry_bytes, tasks.log_bytes))
+        service.serve_forever()
 
 
 @dataclass(frozen=True)
@@ -186,14 +164,5 @@ class Served:
 @contextmanager
 def served(number: int, shards: int) -> Iterator[Served]:
     """A table of so many tasks, until the block ends."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, number, shards), daemon=True)
-    process.start()
-    try:
-        if not ours.poll(120):
-            raise RuntimeError("the table didn't fill within two minutes")
-        yield Served(*ours.recv())
-    finally:
-        process.terminate()
-        process.join(10)
+    with apart(_serve, number, shards, seconds=120) as told:
+        yield Served(*told)

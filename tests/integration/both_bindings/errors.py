@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from integration.both_bindings.cases import Case, Json, Refused, Step, case
-from integration.both_bindings.operations import MADE, NOT_THERE, NOW, WEBHOOK, message, stored, task, without
+from integration.both_bindings.operations import NOT_THERE, NOW, SENT, WEBHOOK, message, stored, task, without
 from integration.both_bindings.stage import EXTENSION, HOOK, Binding, Client, Reply
 
 # Of a reason: JSON-RPC code, its HTTP status over JSON-RPC, HTTP status and google.rpc name over HTTP+JSON. The first
@@ -349,12 +349,7 @@ OFFERS: dict[str, Case] = {
         "SendMessage", {"message": message()}, Refused("INVALID_AGENT_RESPONSE"), profile="replying nonsense"
     ),
     "more open tasks than an owner may have": case(
-        Step(
-            "SendMessage",
-            {"message": message(), "configuration": NOW},
-            {"task": task("SUBMITTED", stored())},
-            keep=MADE,
-        ),
+        SENT,
         Step(
             "SendMessage",
             {"message": message(messageId="m2"), "configuration": NOW},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from integration.both_bindings.cases import ANY, AT, Case, Json, Refused, Step, case
@@ -69,6 +70,9 @@ def page(*tasks: Json, size: int = 50, total: int | None = None, token: Any = ""
 
 
 MADE = {"task": "task.id"}
+SENT = Step(
+    "SendMessage", {"message": message(), "configuration": NOW}, {"task": task("SUBMITTED", stored())}, keep=MADE
+)
 REPORT = {"artifactId": "report", "name": "Report", "parts": [{"text": "one "}, {"text": "two"}]}
 WEBHOOK = {"id": "c", "taskId": "{task}", "url": HOOK}
 
@@ -84,14 +88,7 @@ PARTS: list[Json] = [
 ]
 
 SENDING: dict[str, Case] = {
-    "a task is made": case(
-        Step(
-            "SendMessage",
-            {"message": message(), "configuration": NOW},
-            {"task": task("SUBMITTED", stored())},
-            keep=MADE,
-        )
-    ),
+    "a task is made": case(SENT),
     "a10 g3 parts of every kind come back equal": case(
         Step(
             "SendMessage",
@@ -209,25 +206,11 @@ SENDING: dict[str, Case] = {
         )
     ),
     "b1 the same message twice is one task": case(
-        Step(
-            "SendMessage",
-            {"message": message(), "configuration": NOW},
-            {"task": task("SUBMITTED", stored())},
-            keep=MADE,
-        ),
-        Step(
-            "SendMessage",
-            {"message": message(), "configuration": NOW},
-            {"task": task("SUBMITTED", stored())},
-        ),
+        SENT,
+        replace(SENT, keep={}),
     ),
     "b1 the same messageId with other content is another task": case(
-        Step(
-            "SendMessage",
-            {"message": message(), "configuration": NOW},
-            {"task": task("SUBMITTED", stored())},
-            keep=MADE,
-        ),
+        SENT,
         Step(
             "SendMessage",
             {"message": message({"text": "ho"}), "configuration": NOW},
@@ -338,25 +321,11 @@ SENDING: dict[str, Case] = {
         given="",
     ),
     "e14 the extension that is required is named and echoed": case(
-        Step(
-            "SendMessage",
-            {"message": message(), "configuration": NOW},
-            {"task": task("SUBMITTED", stored())},
-            keep=MADE,
-            headers={"A2A-Extensions": f"urn:unknown , {EXTENSION}"},
-            echoed=EXTENSION,
-        ),
+        replace(SENT, headers={"A2A-Extensions": f"urn:unknown , {EXTENSION}"}, echoed=EXTENSION),
         profile="requiring",
     ),
     "extensions in use are echoed, unknown ones aren't": case(
-        Step(
-            "SendMessage",
-            {"message": message(), "configuration": NOW},
-            {"task": task("SUBMITTED", stored())},
-            keep=MADE,
-            headers={"A2A-Extensions": f"{EXTENSION},urn:unknown"},
-            echoed=EXTENSION,
-        ),
+        replace(SENT, headers={"A2A-Extensions": f"{EXTENSION},urn:unknown"}, echoed=EXTENSION),
         Step("GetTask", {"id": "{task}"}, task("SUBMITTED", stored())),
     ),
     "a message to a task that nobody has begun is appended": case(

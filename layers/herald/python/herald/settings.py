@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 Required = Annotated[str, StringConstraints(min_length=1)]
 _ORIGIN = r"https?://[A-Za-z0-9._\-\[\]:]+"
 Arn = Annotated[str, StringConstraints(pattern=r"^arn:[^:]+:")]
+KmsKey = Annotated[str, StringConstraints(pattern=r"^(arn:[^:]+:kms:\S+)?$")]  # "" for none
 
 
 class SettingsError(Exception):
@@ -102,9 +103,8 @@ class _Signing(Settings):
 
 
 class _Tokens(Settings):
-    webhook_token_key: str = Field(
+    webhook_token_key: KmsKey = Field(
         default="",
-        pattern=r"^(arn:[^:]+:kms:\S+)?$",
         description="the ARN of the KMS key that signs Bearer tokens for receivers, or nothing for no such tokens",
     )
 
@@ -122,9 +122,8 @@ class _Turn(Settings):
 
 
 class _Card(Settings):
-    card_key: str = Field(
+    card_key: KmsKey = Field(
         default="",
-        pattern=r"^(arn:[^:]+:kms:\S+)?$",
         description="the ARN of the KMS key that signs the Agent Card, or nothing for a card without a signature",
     )
 
