@@ -93,3 +93,9 @@ def test_the_entry_and_its_wire_body_say_the_same_time() -> None:
 def test_a_header_takes_no_status_from_before_its_own() -> None:
     with pytest.raises(ValueError, match="entry 1 is from before the status that it follows"):
         a_header(status_at=START + 1).with_status(status_entry(1), due_at=None)
+
+
+@pytest.mark.parametrize("state", [state for state in TaskState if state is not TaskState.COMPLETED])
+def test_nothing_follows_an_end_whoever_makes_the_entry(state: TaskState) -> None:
+    with pytest.raises(ValueError, match=f"{state} may not follow TASK_STATE_COMPLETED"):
+        log.status_entry(a_header(state=TaskState.COMPLETED), 5, "writer", state, START)

@@ -489,6 +489,17 @@ def test_a_page_ends_when_its_logs_have_been_much_to_read(api: ApiBench, monkeyp
     assert [task_id for page in found for task_id in ids(page)] == made[::-1]
 
 
+def test_a_page_that_ends_early_goes_on_where_the_index_stood(api: ApiBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(list_tasks, "MAX_PAGE", 2_000)
+    a, b, c = (task(api, text) for text in "abc")
+    api.put_artifact(api.ref(a), "large", "x" * 2_000)
+    api.index.hold(api.ref(b))  # the last one of the page, which has moved up since the index saw it
+    api.clock.advance(1)
+    api.put_status(api.ref(b), TaskState.WORKING)
+
+    assert [ids(page) for page in pages(api, includeArtifacts=True)] == [[b, c], [a]]
+
+
 def test_a_log_that_can_not_be_read_fails_the_page(api: ApiBench) -> None:
     for number in range(20):
         task(api, f"m{number}")

@@ -234,6 +234,18 @@ def test_an_origin_falls_away_a_week_after_the_last_task_with_it() -> None:
     api.call("SendMessage", with_hook(2, "b"))
 
 
+def test_an_origin_falls_away_while_others_of_the_owner_stay() -> None:
+    api = limited(origins=2)
+    api.call("SendMessage", with_hook(1, "a"))
+    api.clock.advance(30 * DAY)
+    api.call("SendMessage", with_hook(2, "b"))
+    api.clock.advance(37 * DAY - 1)
+    with pytest.raises(InvalidParamsError):
+        api.call("SendMessage", with_hook(3, "c"))
+    api.clock.advance(1)
+    api.call("SendMessage", with_hook(3, "c"))
+
+
 def test_an_origin_in_steady_use_is_written_once_a_week() -> None:
     api = limited(origins=1)
     for day in range(29):
