@@ -107,7 +107,7 @@ async def run(under: Ground, settings: Settings) -> Run:
     left = await asyncio.to_thread(under.stack.left, stored)
     arrivals = list(under.receivers.arrivals)
     settlement = judge.settle(stored.owed, arrivals, client.told.hooks, left)
-    settlement.faults += judge.growth(moments["middle"], moments["end"])
+    settlement.faults += judge.growth(moments["middle"], moments["end"], resources.EMULATOR)
     settlement.faults += of_client(client.told)
     found = judge.latencies(stored.owed, arrivals)
     failed = {arrival.hook for arrival in arrivals if arrival.answer != judge.OK}

@@ -187,15 +187,19 @@ def _left(left: Left) -> Iterator[Fault]:
             yield Fault(kind, str(count))
 
 
-def growth(middle: Sequence[Process], end: Sequence[Process]) -> Iterator[Fault]:
-    """Processes that live from the middle of a run to its end, and hold much more then."""
+def growth(middle: Sequence[Process], end: Sequence[Process], stores: str) -> Iterator[Fault]:
+    """Processes that live from the middle of a run to its end, and hold much more then.
+
+    Args:
+        stores: name of the one that keeps all data in memory: only its files and sockets are judged.
+    """
     before = {process.pid: process for process in middle}
     for after in end:
         then = before.get(after.pid)
         if then is None:
             continue
         grown = after.memory - then.memory
-        if grown > GROWTH_BYTES and grown > then.memory * GROWTH_SHARE:
+        if after.name != stores and grown > GROWTH_BYTES and grown > then.memory * GROWTH_SHARE:
             yield Fault("memory grew", f"{after.name}: {then.memory >> 20} MB, then {after.memory >> 20} MB")
         if after.files - then.files > GROWTH_FILES:
             yield Fault("open files grew", f"{after.name}: {then.files}, then {after.files}")

@@ -171,7 +171,7 @@ def process(memory: int = 80 * MB, files: int = 20, sockets: int = 4, pid: int =
     ],
 )
 def test_a_process_that_grows_fails(end: Process, kind: str) -> None:
-    assert [fault.kind for fault in growth([process()], [end])] == [kind]
+    assert [fault.kind for fault in growth([process()], [end], "emulator")] == [kind]
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,14 @@ def test_a_process_that_grows_fails(end: Process, kind: str) -> None:
     ids=["as it was", "a little", "a few files", "another one", "less"],
 )
 def test_a_process_that_stays_about_as_it_was_passes(end: Process) -> None:
-    assert list(growth([process()], [end])) == []
+    assert list(growth([process()], [end], "emulator")) == []
+
+
+def test_the_memory_of_what_keeps_all_data_isnt_judged_but_its_sockets_are() -> None:
+    then = replace(process(), name="emulator")
+
+    assert list(growth([then], [replace(then, memory=900 * MB)], "emulator")) == []
+    assert [fault.kind for fault in growth([then], [replace(then, sockets=13)], "emulator")] == ["sockets grew"]
 
 
 def test_latency_counts_from_the_entry_or_from_the_webhooks_making() -> None:
