@@ -14,6 +14,7 @@ OK = "ok"  # answered 2xx, in time
 GROWTH_BYTES = 24 * 2**20  # of one process from the middle of a run to its end; less is the allocator's
 GROWTH_SHARE = 0.25
 GROWTH_FILES = 8
+GROWN_UP = 10.0  # seconds; a younger process is still loading its code
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Process:
     memory: int  # resident bytes
     files: int  # open file descriptors, sockets among them
     sockets: int
+    age: float  # seconds since it was started
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,17 +193,19 @@ def growth(middle: Sequence[Process], end: Sequence[Process], stores: str) -> It
     """Processes that live from the middle of a run to its end, and hold much more then.
 
     Args:
-        stores: name of the one that keeps all data in memory: only its files and sockets are judged.
+        stores: name of the one that keeps all data in memory, and three pipes for each function's process: only its
+            sockets are judged.
     """
     before = {process.pid: process for process in middle}
     for after in end:
         then = before.get(after.pid)
-        if then is None:
+        if then is None or then.age < GROWN_UP:
             continue
         grown = after.memory - then.memory
-        if after.name != stores and grown > GROWTH_BYTES and grown > then.memory * GROWTH_SHARE:
+        judged = after.name != stores
+        if judged and grown > GROWTH_BYTES and grown > then.memory * GROWTH_SHARE:
             yield Fault("memory grew", f"{after.name}: {then.memory >> 20} MB, then {after.memory >> 20} MB")
-        if after.files - then.files > GROWTH_FILES:
+        if judged and after.files - then.files > GROWTH_FILES:
             yield Fault("open files grew", f"{after.name}: {then.files}, then {after.files}")
         elif after.sockets - then.sockets > GROWTH_FILES:
             yield Fault("sockets grew", f"{after.name}: {then.sockets}, then {after.sockets}")

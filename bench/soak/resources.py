@@ -11,6 +11,7 @@ from bench.soak.judge import Process
 
 PROC = Path("/proc")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")  # a second
 EMULATOR = "emulator"
 FUNCTION = b"AWS_LAMBDA_FUNCTION_NAME="
 
@@ -38,7 +39,14 @@ def _process(pid: int, name: str) -> Process:
     folder = PROC / str(pid)
     memory = int((folder / "statm").read_text().split()[1]) * PAGE
     targets = list(_targets(folder / "fd"))
-    return Process(pid, name, memory, len(targets), sum(target.startswith("socket:") for target in targets))
+    sockets = sum(target.startswith("socket:") for target in targets)
+    return Process(pid, name, memory, len(targets), sockets, _age(folder))
+
+
+def _age(folder: Path) -> float:
+    """Seconds since the process was started; field 22 of its stat counts from the machine's own start."""
+    ticks = int((folder / "stat").read_text().rpartition(")")[2].split()[19])
+    return float((PROC / "uptime").read_text().split()[0]) - ticks / TICKS
 
 
 def _targets(folder: Path) -> Iterator[str]:

@@ -18,8 +18,10 @@ from local.emulator import (
     issuer,
     kms_conditions,
     metric_math,
+    paced_starts,
     quick_calls,
     running_executions,
+    shared_packages,
     stream_mappings,
 )
 
@@ -33,8 +35,10 @@ MENDS = [
     gateway_responses,
     kms_conditions,
     metric_math,
+    paced_starts,
     quick_calls,
     running_executions,
+    shared_packages,
     stream_mappings,
 ]
 

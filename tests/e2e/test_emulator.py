@@ -279,6 +279,38 @@ def test_what_a_function_logs_is_there_when_its_answer_is(cloud: Cloud) -> None:
     assert [number for number, text in enumerate(told) if f"line {number}\n" not in f"{text}\n"] == []
 
 
+def test_a_call_in_a_burst_takes_what_is_free_before_another_process_is_started(cloud: Cloud) -> None:
+    name = cloud.function(
+        """
+        import os, time
+
+        time.sleep(1)  # a slow start
+
+        def handler(event, context):
+            return os.getpid()
+        """
+    )
+    with ThreadPoolExecutor(16) as pool:
+        processes = {answer for answer, _ in pool.map(lambda _: cloud.call(name, {}), range(16))}
+    assert len(processes) < 8
+
+
+def test_a_package_is_unpacked_once_for_all_processes(cloud: Cloud) -> None:
+    where = cloud.function(
+        """
+        import os, time
+
+        def handler(event, context):
+            time.sleep(1)
+            return [os.getpid(), os.path.realpath(__file__)]
+        """
+    )
+    with ThreadPoolExecutor(2) as pool:
+        calls = list(pool.map(lambda _: cloud.call(where, {})[0], range(2)))
+    assert len({process_id for process_id, _ in calls}) == 2
+    assert len({file for _, file in calls}) == 1
+
+
 def test_the_groups_of_a_fifo_queue_are_handled_beside_each_other_and_each_in_order(cloud: Cloud) -> None:
     """Each group's first message is handled only once the other's is under way, too."""
     seen, _ = cloud.table()

@@ -159,7 +159,7 @@ def test_what_is_left_behind_fails(left: Left, kind: str) -> None:
 
 
 def process(memory: int = 80 * MB, files: int = 20, sockets: int = 4, pid: int = 1) -> Process:
-    return Process(pid, "SendWebhooks", memory, files, sockets)
+    return Process(pid, "SendWebhooks", memory, files, sockets, age=60)
 
 
 @pytest.mark.parametrize(
@@ -183,10 +183,17 @@ def test_a_process_that_stays_about_as_it_was_passes(end: Process) -> None:
     assert list(growth([process()], [end], "emulator")) == []
 
 
-def test_the_memory_of_what_keeps_all_data_isnt_judged_but_its_sockets_are() -> None:
+def test_a_process_that_was_still_loading_its_code_isnt_judged() -> None:
+    then = process(memory=42 * MB)
+
+    assert list(growth([replace(then, age=1)], [process()], "emulator")) == []
+    assert [fault.kind for fault in growth([then], [process()], "emulator")] == ["memory grew"]
+
+
+def test_what_keeps_all_data_is_judged_by_its_sockets_alone() -> None:
     then = replace(process(), name="emulator")
 
-    assert list(growth([then], [replace(then, memory=900 * MB)], "emulator")) == []
+    assert list(growth([then], [replace(then, memory=900 * MB, files=90)], "emulator")) == []
     assert [fault.kind for fault in growth([then], [replace(then, sockets=13)], "emulator")] == ["sockets grew"]
 
 
