@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib.metadata import version
 
@@ -46,6 +47,7 @@ if version("ministack") != KNOWN:
     sys.exit(f"This mends MiniStack {KNOWN}, and {version('ministack')} is installed: see local/emulator.in.")
 for mend in MENDS:
     mend.apply()
+gc.set_threshold(100_000, 10, 1_000)  # all data lies in memory, and to look through it takes half a second
 issuer.serve()
 bridge.open_door()
 main()

@@ -7,7 +7,8 @@ that comes meanwhile starts another.
 
 from __future__ import annotations
 
-from threading import Condition
+from dataclasses import dataclass, field
+from threading import Event, RLock
 from typing import Any
 
 from ministack.core import lambda_runtime
@@ -15,8 +16,18 @@ from ministack.services import lambda_svc
 
 AT_ONCE = 2
 
-_changed = Condition(lambda_runtime._lock)  # a process has become free, or may be started
-_starting: set[int] = set()  # ids of processes that start, and of calls that are about to start one
+
+@dataclass(eq=False)
+class Waiting:
+    """A call for which no process is free and none may be started yet."""
+
+    key: str  # of its function
+    told: Event = field(default_factory=Event)
+
+
+_lock = RLock()  # takes the place of MiniStack's own, so that looking and taking are one step
+_waiting: list[Waiting] = []  # who came first stands first
+_starting: set[int] = set()  # ids of the processes that start
 
 
 def apply() -> None:
@@ -27,24 +38,26 @@ def apply() -> None:
     )
 
     def acquire_in_turn(name: str, config: dict[str, Any], code: bytes, qualifier: str = "$LATEST", *rest: Any) -> Any:
-        key, turn = lambda_runtime._worker_key(name, config, qualifier), object()
-        with _changed:
-            _changed.wait_for(lambda: len(_starting) < AT_ONCE or any(not w.in_use for w in _workers(key)))
-            _starting.add(id(turn))
-        worker, how = None, ""
-        try:
-            worker, how = acquire(name, config, code, qualifier, *rest)
-        finally:
-            with _changed:
-                _starting.discard(id(turn))
-                if how == "spawn":
-                    _starting.add(id(worker))
-                _changed.notify_all()
-        return worker, how
+        call = Waiting(lambda_runtime._worker_key(name, config, qualifier))
+        while True:
+            with _lock:
+                call.told.clear()
+                if len(_starting) < AT_ONCE or _free(call.key):
+                    worker, how = acquire(name, config, code, qualifier, *rest)
+                    if how == "spawn":
+                        _starting.add(id(worker))
+                    if call in _waiting:
+                        _waiting.remove(call)
+                    return worker, how
+                if call not in _waiting:
+                    _waiting.append(call)
+            call.told.wait()
 
     def release_and_tell(worker: Any) -> None:
-        release(worker)
-        _ended(worker)
+        with _lock:
+            release(worker)
+            _ended(worker)
+            _tell(next((key for key, workers in lambda_runtime._workers.items() if worker in workers), ""))
 
     def spawn_and_tell(worker: Any) -> None:
         try:
@@ -52,16 +65,27 @@ def apply() -> None:
         finally:
             _ended(worker)
 
+    lambda_runtime._lock = _lock
     lambda_runtime.Worker._spawn = spawn_and_tell
     for module in (lambda_runtime, lambda_svc):
         module.acquire_worker, module.release_worker = acquire_in_turn, release_and_tell
 
 
-def _workers(key: str) -> list[Any]:
-    return lambda_runtime._workers.get(key, [])
+def _free(key: str) -> bool:
+    return any(not worker.in_use for worker in lambda_runtime._workers.get(key, ()))
 
 
 def _ended(worker: Any) -> None:
-    with _changed:
-        _starting.discard(id(worker))
-        _changed.notify_all()
+    """This process starts no more: the first call that waits may start another."""
+    with _lock:
+        if id(worker) in _starting:
+            _starting.remove(id(worker))
+            _tell()
+
+
+def _tell(key: str | None = None) -> None:
+    """Wake the first call that waits, of this function if one is named, and hasn't been woken yet."""
+    for call in _waiting:
+        if key in (None, call.key) and not call.told.is_set():
+            call.told.set()
+            return
