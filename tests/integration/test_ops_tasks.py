@@ -107,6 +107,10 @@ def test_a_stuck_execution_may_be_ended_for_good(night: Night) -> None:
     assert night.operator.type("fail", REF.task_id, *WHOSE) == [f"Task {REF.task_id} is FAILED. Its webhooks are told."]
     (entry,) = [each for each in night.log.read(REF) if each.kind == "status"]
     assert '"An operator ended this task."' in entry.body
+    # What Herald itself says isn't a secret of the client's: it is shown without being asked for.
+    (line,) = [each for each in night.operator.type("task", REF.task_id, *WHOSE) if "#1 status" in each]
+    assert ", not by the agent, " in line
+    assert line.endswith("B  An operator ended this task.")
     night.operator.type("fail", REF.task_id, *WHOSE, code=2)
 
 
@@ -211,6 +215,8 @@ def test_a_tasks_life_is_one_timeline(night: Night) -> None:
 
     bodies = night.operator.json("task", REF.task_id, *WHOSE, "--bodies")["timeline"]
     assert bodies[0]["body"]["message"]["parts"] == [{"text": "work complete"}]
+    lines = night.operator.type("task", REF.task_id, *WHOSE, "--bodies")
+    assert [line.endswith("B  work complete") for line in lines if "#0 message" in line] == [True]
 
 
 def test_an_event_that_was_not_handed_over_is_made_up_for(night: Night) -> None:
@@ -251,5 +257,5 @@ def test_part_of_the_task_itself_is_never_removed(night: Night) -> None:
         },
     )
     told = night.operator.type("remove-unreadable", REF.task_id, *WHOSE, code=3)
-    assert told[1].split() == ["LOG#000000000009", "stays", "it", "has", "no", "kind"]
+    assert told[1].split("  ") == ["LOG#000000000009", "stays", "it has no kind", "body, expiresAt"]
     assert told[2] == f"1 item of the task itself can't be read: erase --task {REF.task_id}"

@@ -45,11 +45,12 @@ def add(commands: Any) -> None:
 class Found:
     """What a letter is: in words, and what puts it right, which says what was done.
 
-    ``mend`` raises ``Unsettled`` where something has to be done by hand first.
+    ``mend`` raises ``Unsettled`` where something has to be done by hand first. ``look`` changes nothing, and says more.
     """
 
     what: str
     mend: Callable[[], str]
+    look: Callable[[], str] = str
 
 
 class Unsettled(Exception):
@@ -67,14 +68,16 @@ def run(told: argparse.Namespace, stack: Stack) -> Answer:
             settled, text = False, ""
             if letter.id == told.discard:
                 settled, text = not told.dry_run, "discarded" if not told.dry_run else "would be discarded"
-            elif not told.dry_run and not told.discard:
+            elif told.dry_run:
+                text = found.look()
+            elif not told.discard:
                 settled, text = _mended(found)
             if settled:
                 queue.delete(letter)
             else:
                 kept.append(letter)
             rows += [f"  {when(letter.sent_at, stack.now)}  {letter.id}", f"    {found.what}"]
-            rows += [f"    {'' if settled else 'stays: '}{text}"] if text else []
+            rows += [f"    {'' if settled or told.dry_run else 'stays: '}{text}"] if text else []
             why = {each: safe(value, 200) for each, value in letter.why.items()}
             rows += [f"    {each}: {value}" for each, value in why.items()]
             data.append(
@@ -166,33 +169,49 @@ def _records(told: Mapping[str, Any], _: Letter, stack: Stack) -> Found | None:
     reason = str(told.get("requestContext", {}).get("condition", "given up"))
     who = " or ".join(_SHORT[name] for name in readers)
     what = f"{many(int(info.get('batchSize', 1)), 'stream record')} that {who} gave up on ({safe(reason, 40)})"
-    return Found(what, lambda: _read_again(info, readers, stack))
+    return Found(what, lambda: _read_again(info, readers, stack), lambda: _whose(info, stack))
 
 
 _SHORT = {START: "start_worker", RINGERS: "ring_webhooks"}
 
 
-def _read_again(info: Mapping[str, Any], readers: list[str], stack: Stack) -> str:
+TOO_OLD = "the stream has it no more: sweep has looked at everything since"
+
+
+def _partitions(info: Mapping[str, Any], stack: Stack) -> list[str] | None:
+    """The keys of the records, each once; None when the stream has them no more."""
     first, last = str(info["startSequenceNumber"]), str(info["endSequenceNumber"])
     found = stack.platform.stream_records(str(info["streamArn"]), str(info["shardId"]), first, last)
+    return None if found is None else list(dict.fromkeys(record["dynamodb"]["Keys"]["pk"]["S"] for record in found))
+
+
+def _whose(info: Mapping[str, Any], stack: Stack) -> str:
+    """Which tasks the records are of, and what of these can't be read."""
+    told: list[str] = []
+    for partition in _partitions(info, stack) or ():
+        try:
+            ref = keys.ref_from_pk(partition)
+        except ValueError:
+            told.append(f"{safe(partition, 80)} is no task's key")
+        else:
+            told.append(stack.complaint(ref) or f"of task {ref.task_id}")
+    return "; ".join(told)
+
+
+def _read_again(info: Mapping[str, Any], readers: list[str], stack: Stack) -> str:
+    found = _partitions(info, stack)
     if found is None:
-        return "the stream has it no more: sweep has looked at everything since"
+        return TOO_OLD
     if not found:
         raise Unsettled("the stream shows no record at this place; try again later")
     done: list[str] = []
     stuck: list[str] = []
-    seen: set[TaskRef] = set()
-    for record in found:
-        key = record["dynamodb"]["Keys"]
-        partition = key["pk"]["S"]
+    for partition in found:
         try:
             ref = keys.ref_from_pk(partition)
         except ValueError:
             done.append(f"{safe(partition, 80)} is no task's key: nothing is owed")
             continue
-        if ref in seen:
-            continue
-        seen.add(ref)
         try:
             done += [_AGAIN[reader](ref, stack) for reader in readers]
         except UNREADABLE as error:
@@ -218,6 +237,8 @@ def _ring_all(ref: TaskRef, stack: Stack) -> str:
         return f"task {ref.task_id} is gone: nothing is owed"
     entries = stack.log.read(ref, after=header.end, artifacts=False)
     rings = stack.ringer.rings(ref, entries[-1].number if entries else header.end)
+    if not rings:
+        return f"task {ref.task_id}: no webhook is behind, there was nothing to ring for any more"
     stack.doorbells.ring([Ring(ring.doorbell, f"{ring.dedup}-{stack.platform.ids.token()}") for ring in rings])
     return f"task {ref.task_id}: rang for {many(len(rings), 'webhook')}"
 

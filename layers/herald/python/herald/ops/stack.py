@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from herald.adapters.cloudformation import NoSuchStack
+from herald.adapters.dynamodb.survey import UNREADABLE
 from herald.bootstrap import Platform
 from herald.delivery.control import Control
 from herald.delivery.ring import Ringer
@@ -153,9 +154,16 @@ class Stack:
             raise Wrong(f"There is no task {task_id} of this owner. Without --owner it is looked for.")
         return header
 
+    def webhooks_of(self, ref: TaskRef) -> tuple[list[Webhook], str]:
+        """Those webhooks of a task that can be read, and what to do about the others; "" when there are none."""
+        try:
+            return self.webhooks.list(ref), ""
+        except UNREADABLE:
+            return self.survey.webhooks(ref, self.now // 1000), self.complaint(ref)
+
     def complaint(self, ref: TaskRef) -> str:
         """Which items of a task can't be read, and what to do; "" when all can."""
-        found = "; ".join(f"{safe(sk)} ({safe(why, 80)})" for sk, why in self.survey.unreadable(ref))
+        found = "; ".join(f"{safe(item.sk)} ({safe(item.why, 80)})" for item in self.survey.unreadable(ref))
         return found and (
             f"Task {ref.task_id} holds what Herald can't read: {found}."
             f" Whoever wrote it should mend it; to delete it: remove-unreadable {ref.task_id}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OVERDUE_MS = 120_000  # sweep looks every minute
 UNOPENABLE = "unreadable"  # how the reason begins of a webhook whose secrets nothing opens
-BODY = 160  # characters of a body in the timeline
+SAID = 300  # characters of what somebody said, in the timeline
 
 
 def add(commands: Any) -> None:
@@ -50,7 +50,7 @@ def run(told: argparse.Namespace, stack: Stack) -> Answer:
     ref, now = header.ref, stack.now
     entries = stack.log.read(ref, artifacts=told.bodies)
     executions = stack.executions.of(ref, header.turn, header.opened_at)
-    found = stack.webhooks.list(ref)
+    found, complaint = stack.webhooks_of(ref)
     events = [_entry(entry, bodies=told.bodies) for entry in entries]
     for execution in executions:
         events += _execution(execution)
@@ -59,7 +59,7 @@ def run(told: argparse.Namespace, stack: Stack) -> Answer:
         events += [_attempt(webhook, attempt) for attempt in stack.webhooks.attempts(webhook)]
     events.sort(key=lambda event: (event.at, event.order))
     standings = [webhooks.standing(webhook, stack) for webhook in found]
-    hints = _hints(header, executions, found, now)
+    hints = [*_hints(header, executions, found, now), *filter(None, [complaint])]
     lines = [
         *_head(header, executions, now),
         "",
@@ -83,12 +83,16 @@ def _head(header: Header, executions: Sequence[Execution], now: int) -> list[str
         ("owner", f"{safe(header.ref.owner)}{f', tenant {safe(header.ref.tenant)}' if header.ref.tenant else ''}"),
         ("context", safe(header.context_id)),
         ("state", f"{name(header.state)} since {when(header.status_at, now)}"),
-        ("turn", f"{header.turn}, opened {when(header.opened_at, now)}; run {header.run if header.run >= 0 else '-'}"),
+        ("turn", f"{header.turn}, opened {when(header.opened_at, now)}; {_run(header)}"),
         ("due", _due(header, now)),
         ("execution", f"{last.status} {last.name}{f' ({safe(last.error)})' if last.error else ''}" if last else "none"),
         ("kept until", moment(header.expires_second * 1000)),
     ]
     return [f"Task {header.ref.task_id}", *(f"  {label:<10}  {text}" for label, text in rows)]
+
+
+def _run(header: Header) -> str:
+    return f"last run #{header.run}" if header.run >= 0 else "not run yet"
 
 
 def _due(header: Header, now: int) -> str:
@@ -133,6 +137,8 @@ def _entry(entry: Entry, *, bodies: bool) -> Event:
     }[entry.kind]
     told = size(length) if entry.body else "over 300 KB, in the bucket"
     text = ", ".join(filter(None, [about, told]))
+    if bodies or (entry.kind == "status" and entry.run < 0):  # Herald's own words are an operator's to read
+        text += f"  {safe(_said(entry.body), SAID)}"
     data: dict[str, Any] = {
         "number": entry.number,
         "turn": entry.turn,
@@ -141,9 +147,25 @@ def _entry(entry: Entry, *, bodies: bool) -> Event:
         "bytes": length if entry.body else None,
     }
     if bodies:
-        text += f"  {safe(entry.body, BODY)}"
         data["body"] = json.loads(entry.body) if entry.body else None
     return Event(entry.at, entry.number * 10, f"#{entry.number} {entry.kind}", text, data)
+
+
+def _said(body: str) -> str:
+    """The texts in a body, which are what a person looks for; all of it where it has none."""
+    texts = list(_texts(json.loads(body))) if body else []
+    return " / ".join(texts) or body
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("text"), str):
+            yield value["text"]
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def _execution(execution: Execution) -> list[Event]:

@@ -28,17 +28,27 @@ def add(commands: Any) -> None:
 def run(told: argparse.Namespace, stack: Stack) -> Answer:
     ref = stack.task(told.task, told)
     found = stack.survey.unreadable(ref)
-    lasting = [sk for sk, _ in found if sk.startswith(LASTING)]
-    removed = [] if told.dry_run else [sk for sk, _ in found if sk not in lasting]
+    lasting = [item.sk for item in found if item.sk.startswith(LASTING)]
+    removed = [] if told.dry_run else [item.sk for item in found if item.sk not in lasting]
     stack.remains.delete(ref, removed)
-    rows = [[safe(sk), "stays" if sk not in removed else "deleted", safe(why)] for sk, why in found]
-    lines = table(["ITEM", "NOW", "WHY"], rows) or [f"All items of task {told.task} can be read."]
+    rows = [
+        [
+            safe(item.sk),
+            "deleted" if item.sk in removed else "stays",
+            safe(item.why),
+            safe(", ".join(item.holds), 120) or "nothing",
+        ]
+        for item in found
+    ]
+    lines = table(["ITEM", "NOW", "WHY", "IT HAS"], rows) or [f"All items of task {told.task} can be read."]
     if lasting:
         lines.append(f"{many(len(lasting), 'item')} of the task itself can't be read: erase --task {told.task}")
     if removed:
         lines.append("What was held up by it: drain-dead-letters")
     data = {
         "task": told.task,
-        "unreadable": [{"item": sk, "why": why, "deleted": sk in removed} for sk, why in found],
+        "unreadable": [
+            {"item": item.sk, "why": item.why, "has": list(item.holds), "deleted": item.sk in removed} for item in found
+        ],
     }
     return Answer(data, lines, NOT_YET if lasting else DONE)

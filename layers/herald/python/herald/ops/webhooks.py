@@ -15,7 +15,7 @@ from herald.ops.answer import Answer, Wrong
 from herald.ops.stack import Stack
 from herald.ops.tasks import FOREVER
 from herald.ops.text import address, age, duration, either, many, moment, safe, stamp, table, when
-from herald.records import Attempt, Caller, Webhook, WebhookState
+from herald.records import Attempt, Caller, TaskRef, Webhook, WebhookState
 
 LOOKS = 2_000  # webhooks of the due index that are read at most, in search of failing ones
 WAITING = 1_000  # log entries that are counted at most
@@ -65,12 +65,10 @@ def run_webhooks(told: argparse.Namespace, stack: Stack) -> Answer:
         raise Wrong("A tenant alone names nobody: give --owner as well.")
     looked = _Looked()
     if told.task:
-        ref = stack.task(told.task, told)
-        found: Iterable[Webhook] = stack.webhooks.list(ref)
+        found: Iterable[Webhook] = _of([stack.task(told.task, told)], stack)
         wanted = told.state or frozenset(WebhookState)
     elif told.owner:
-        tasks = dict.fromkeys(stack.remains.tasks_of(Caller(told.tenant, told.owner)))
-        found = (webhook for ref in tasks for webhook in stack.webhooks.list(ref))
+        found = _of(dict.fromkeys(stack.remains.tasks_of(Caller(told.tenant, told.owner))), stack)
         wanted = told.state or UNWELL
     else:
         wanted = told.state or UNWELL
@@ -88,6 +86,15 @@ def run_webhooks(told: argparse.Namespace, stack: Stack) -> Answer:
 @dataclass(slots=True)
 class _Looked:
     cut: bool = False
+
+
+def _of(refs: Iterable[TaskRef], stack: Stack) -> Iterator[Webhook]:
+    """Webhooks of these tasks; what can't be read is told, and holds up no other."""
+    for ref in refs:
+        found, complaint = stack.webhooks_of(ref)
+        if complaint:
+            stack.tell(complaint)
+        yield from found
 
 
 def _of_the_stack(stack: Stack, wanted: frozenset[WebhookState], looked: _Looked) -> Iterator[Webhook]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from herald.adapters.aws import call
 from herald.adapters.dynamodb import items, keys
 from herald.adapters.dynamodb.index import BY_OWNER, listed
 from herald.adapters.dynamodb.table import query
 from herald.protocol.states import TaskState
-from herald.records import Listed, TaskRef
+from herald.records import Listed, TaskRef, Webhook
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -27,6 +27,14 @@ READERS: Mapping[str, Callable[[items.Image], object]] = {
 
 UNREADABLE = (KeyError, ValueError, TypeError)
 """What reading an item raises that Herald didn't write, or not this version of it."""
+
+
+class Unreadable(NamedTuple):
+    """An item that can't be read: its sort key, what is wrong, and the names of what it has."""
+
+    sk: str
+    why: str
+    holds: tuple[str, ...]
 
 
 class DynamoSurvey:
@@ -57,16 +65,30 @@ class DynamoSurvey:
                 return
             request["ExclusiveStartKey"] = last
 
-    def unreadable(self, ref: TaskRef) -> list[tuple[str, str]]:
-        """The items of a task that can't be read: sort key, and what is wrong. Reads all of it."""
-        found = query(
+    def unreadable(self, ref: TaskRef) -> list[Unreadable]:
+        """The items of a task that can't be read. Reads all of it."""
+        return [
+            Unreadable(item["sk"]["S"], why, tuple(sorted(item.keys() - {"pk", "sk"})))
+            for item in self._items(ref)
+            if (why := _wrong(item))
+        ]
+
+    def webhooks(self, ref: TaskRef, now_second: int) -> list[Webhook]:
+        """Those webhooks of a task that can be read. Reads all of it."""
+        return [
+            items.webhook_from_image(item)
+            for item in self._items(ref)
+            if item["sk"]["S"].startswith(keys.PUSH) and not _wrong(item) and not items.expired(item, now_second)
+        ]
+
+    def _items(self, ref: TaskRef) -> Iterator[items.Image]:
+        return query(
             self._client(),
             TableName=self._table,
             ConsistentRead=True,
             KeyConditionExpression="pk = :pk",
             ExpressionAttributeValues={":pk": {"S": keys.pk(ref)}},
         )
-        return [(item["sk"]["S"], why) for item in found if (why := _wrong(item))]
 
 
 def _wrong(item: items.Image) -> str:
