@@ -32,7 +32,7 @@ from herald.adapters.dynamodb import items, keys
 from herald.adapters.dynamodb.items import ItemTooLarge
 from herald.adapters.dynamodb.log import DynamoTaskLog
 from herald.adapters.s3 import S3Bodies
-from herald.ports import Unavailable
+from herald.ports import Unavailable, UnreadableWebhooks
 from herald.protocol.states import TaskState
 from herald.records import WebhookState
 
@@ -156,6 +156,20 @@ def test_a_created_task_lies_in_the_table_as_written_down(dynamo: Store, aws: Aw
         "dueShard": {"S": "03"},
     }
     assert len(found) == 3
+
+
+@pytest.mark.parametrize("lacks", ["expiresAt", "state", "cursor"])
+def test_a_webhook_that_cannot_be_read_hides_no_other(dynamo: Store, aws: AwsClients, lacks: str) -> None:
+    one, other = a_webhook("a"), a_webhook("c")
+    dynamo.webhooks.put(one)
+    dynamo.webhooks.put(other)
+    foreign = {**items.webhook_item(a_webhook("b"))}
+    del foreign[lacks]
+    aws.dynamodb.put_item(TableName=TABLE, Item=foreign)
+
+    with pytest.raises(UnreadableWebhooks, match=f"PUSH#b: .*{lacks}") as told:
+        dynamo.webhooks.list(REF)
+    assert told.value.readable == [one, other]
 
 
 def test_what_is_no_longer_due_leaves_the_due_index(dynamo: Store, aws: AwsClients) -> None:

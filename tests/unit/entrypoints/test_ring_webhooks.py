@@ -11,7 +11,7 @@ from fakes.store import FakeWebhooks, World, log_sk
 from fakes.world import FakeDoorbells
 from herald.delivery.ring import Ringer
 from herald.entrypoints.ring_webhooks import handler_for
-from herald.ports import Unavailable
+from herald.ports import Unavailable, UnreadableWebhooks
 from herald.records import Entry, TaskRef
 
 OTHER = a_ref("other")
@@ -96,6 +96,19 @@ def test_a_task_whose_webhooks_cannot_be_read_is_told_and_the_others_are_rung() 
     numbers = [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
     assert failed == numbers[2:4]
     assert here.rung == ["b" * 26 + "-1"]
+
+
+def test_a_webhook_that_cannot_be_read_is_told_and_the_others_of_its_task_are_rung() -> None:
+    here = Here()
+    here.store(status_entry(1))
+    here.store(status_entry(1), ref=OTHER)
+    here.webhooks.fail_next("list", UnreadableWebhooks("PUSH#imported", [a_webhook("a", key="a" * 26)]))
+
+    event = here.event()
+    failed = here.call(event)
+
+    assert failed == [event["Records"][2]["dynamodb"]["SequenceNumber"]]
+    assert here.rung == ["a" * 26 + "-1", "b" * 26 + "-1"]
 
 
 def test_g15_doorbells_that_cannot_be_rung_fail_every_record_that_needs_one() -> None:

@@ -81,7 +81,7 @@ class Webhooks(Protocol):
     def get(self, ref: TaskRef, config_id: str) -> Webhook | None: ...
 
     def list(self, ref: TaskRef) -> list[Webhook]:
-        """All webhooks of a task, by config_id."""
+        """All webhooks of a task, by config_id. Raises UnreadableWebhooks where one of them can't be read."""
 
     def put(self, webhook: Webhook) -> None:
         """Create, or replace whatever has this config_id."""
@@ -401,6 +401,14 @@ class TokenKey(Protocol):
 
 class Unopenable(ValueError):
     """A sealed text that nothing opens any more: changed, or its key is gone. Operators are shown what it says."""
+
+
+class UnreadableWebhooks(ValueError):
+    """A task has webhooks that Herald didn't write, or not this version of it. ``readable`` are its others."""
+
+    def __init__(self, why: str, readable: list[Webhook]) -> None:
+        super().__init__(why)
+        self.readable = readable
 
 
 class Unavailable(Exception):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from herald.ports import Doorbells, Ring, Webhooks
-from herald.records import TaskRef, WebhookState
+from herald.records import TaskRef, Webhook, WebhookState
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,15 @@ class Ringer:
 
         Raises:
             Unavailable: the table doesn't answer.
+            UnreadableWebhooks: one of them can't be read; ``behind`` tells which of the others are to be rung for.
         """
+        return self.behind(self.webhooks.list(ref), number)
+
+    @staticmethod
+    def behind(webhooks: Iterable[Webhook], number: int) -> list[Ring]:
+        """A doorbell for each of these that is active and hasn't delivered this entry, or its snapshot."""
         return [
             Ring(webhook.doorbell, f"{webhook.key}-{max(number, webhook.snapshot)}")
-            for webhook in self.webhooks.list(ref)
+            for webhook in webhooks
             if webhook.state is WebhookState.ACTIVE and (webhook.snapshot_due or webhook.cursor < number)
         ]

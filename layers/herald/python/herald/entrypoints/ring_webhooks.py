@@ -14,7 +14,7 @@ from herald.delivery import message
 from herald.delivery.ring import Ringer
 from herald.entrypoints.batches import BatchResponse, failures, sequence_number
 from herald.entrypoints.logs import json_logger
-from herald.ports import Ring
+from herald.ports import Ring, UnreadableWebhooks
 from herald.records import TaskRef
 
 logger = json_logger()
@@ -33,8 +33,9 @@ class _Change(NamedTuple):
 def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], BatchResponse]:
     """The function's handler: the webhooks of each task in the batch are read once, and all doorbells rung together.
 
-    A record that fails keeps no other task's doorbells from being rung. All that failed are reported, in order; Lambda
-    takes the batch up again at the first. What is then rung twice is one doorbell, or a harmless second.
+    A record that fails keeps no other task's doorbells from being rung, nor a webhook that can't be read those of its
+    own task. All that failed are reported, in order; Lambda takes the batch up again at the first. What is then rung
+    twice is one doorbell, or a harmless second.
     """
 
     @logger.inject_lambda_context(log_event=False, clear_state=True)
@@ -58,6 +59,10 @@ def handler_for(ringer: Ringer) -> Callable[[dict[str, Any], LambdaContext], Bat
             with road(ref.task_id, change.traceparent):
                 try:
                     rings[ref] = ringer.rings(ref, change.number)
+                except UnreadableWebhooks as error:
+                    logger.exception("a webhook can't be read")
+                    failed |= told_by[ref]
+                    rings[ref] = ringer.behind(error.readable, change.number)
                 except Exception:
                     logger.exception("webhooks can't be read")
                     failed |= told_by[ref]

@@ -9,13 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from herald.adapters.cloudformation import NoSuchStack
-from herald.adapters.dynamodb.survey import UNREADABLE
 from herald.bootstrap import Platform
 from herald.delivery.control import Control
 from herald.delivery.ring import Ringer
 from herald.ops.answer import Wrong
 from herald.ops.text import safe
-from herald.ports import Doorbells, DueIndex, Remains, TaskIndex, TaskLog, Webhooks
+from herald.ports import Doorbells, DueIndex, Remains, TaskIndex, TaskLog, UnreadableWebhooks, Webhooks
 from herald.records import Header, TaskRef, Webhook
 from herald.upkeep.turns import Turns
 
@@ -158,8 +157,8 @@ class Stack:
         """Those webhooks of a task that can be read, and what to do about the others; "" when there are none."""
         try:
             return self.webhooks.list(ref), ""
-        except UNREADABLE:
-            return self.survey.webhooks(ref, self.now // 1000), self.complaint(ref)
+        except UnreadableWebhooks as error:
+            return error.readable, self.complaint(ref)
 
     def complaint(self, ref: TaskRef) -> str:
         """Which items of a task can't be read, and what to do; "" when all can."""

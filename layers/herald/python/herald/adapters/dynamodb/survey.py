@@ -10,7 +10,7 @@ from herald.adapters.dynamodb import items, keys
 from herald.adapters.dynamodb.index import BY_OWNER, listed
 from herald.adapters.dynamodb.table import query
 from herald.protocol.states import TaskState
-from herald.records import Listed, TaskRef, Webhook
+from herald.records import Listed, TaskRef
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -67,28 +67,18 @@ class DynamoSurvey:
 
     def unreadable(self, ref: TaskRef) -> list[Unreadable]:
         """The items of a task that can't be read. Reads all of it."""
-        return [
-            Unreadable(item["sk"]["S"], why, tuple(sorted(item.keys() - {"pk", "sk"})))
-            for item in self._items(ref)
-            if (why := _wrong(item))
-        ]
-
-    def webhooks(self, ref: TaskRef, now_second: int) -> list[Webhook]:
-        """Those webhooks of a task that can be read. Reads all of it."""
-        return [
-            items.webhook_from_image(item)
-            for item in self._items(ref)
-            if item["sk"]["S"].startswith(keys.PUSH) and not _wrong(item) and not items.expired(item, now_second)
-        ]
-
-    def _items(self, ref: TaskRef) -> Iterator[items.Image]:
-        return query(
+        found = query(
             self._client(),
             TableName=self._table,
             ConsistentRead=True,
             KeyConditionExpression="pk = :pk",
             ExpressionAttributeValues={":pk": {"S": keys.pk(ref)}},
         )
+        return [
+            Unreadable(item["sk"]["S"], why, tuple(sorted(item.keys() - {"pk", "sk"})))
+            for item in found
+            if (why := _wrong(item))
+        ]
 
 
 def _wrong(item: items.Image) -> str:

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from herald.adapters.aws import call
 from herald.adapters.dynamodb import items, keys
 from herald.adapters.dynamodb.table import get_item, query, refusal, write
-from herald.ports import Clock
+from herald.ports import Clock, UnreadableWebhooks
 from herald.records import Attempt, TaskRef, Webhook
 
 if TYPE_CHECKING:
@@ -38,8 +38,19 @@ class DynamoWebhooks:
         return None if item is None else items.webhook_from_image(item)
 
     def list(self, ref: TaskRef) -> list[Webhook]:
-        found = [items.webhook_from_image(item) for item in self._query(ref, keys.PUSH)]
-        return sorted(found, key=lambda webhook: webhook.config_id)
+        now = self._clock.now() // 1000
+        found: list[Webhook] = []
+        wrong = ""
+        for item in self._query(ref, keys.PUSH):
+            try:
+                if not items.expired(item, now):
+                    found.append(items.webhook_from_image(item))
+            except (KeyError, ValueError, TypeError) as error:
+                wrong = f"{item['sk']['S']}: {error!r}"
+        found.sort(key=lambda webhook: webhook.config_id)
+        if wrong:
+            raise UnreadableWebhooks(wrong, found)
+        return found
 
     def put(self, webhook: Webhook) -> None:
         self._put(items.webhook_item(webhook))
@@ -94,7 +105,9 @@ class DynamoWebhooks:
         self._put(items.attempt_item(webhook, attempt, attempt.at // 1000 + ATTEMPT_SECONDS))
 
     def attempts(self, webhook: Webhook) -> Sequence[Attempt]:
-        return [items.attempt_from_item(item) for item in self._query(webhook.ref, keys.try_prefix(webhook))]
+        now = self._clock.now() // 1000
+        found = self._query(webhook.ref, keys.try_prefix(webhook))
+        return [items.attempt_from_item(item) for item in found if not items.expired(item, now)]
 
     def _put(self, item: items.Item) -> None:
         try:
@@ -103,12 +116,10 @@ class DynamoWebhooks:
             raise refusal(error) from error
 
     def _query(self, ref: TaskRef, prefix: str) -> Iterator[items.Image]:
-        now = self._clock.now() // 1000
-        found = query(
+        return query(
             self._client(),
             TableName=self._table,
             ConsistentRead=True,
             KeyConditionExpression="pk = :pk AND begins_with(sk, :prefix)",
             ExpressionAttributeValues={":pk": {"S": keys.pk(ref)}, ":prefix": {"S": prefix}},
         )
-        return (item for item in found if not items.expired(item, now))
