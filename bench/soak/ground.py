@@ -164,7 +164,11 @@ async def ground(
             receivers.stop()
 
 
-def up(found: Place, parameters: Mapping[str, str]) -> dict[str, str]:
-    """Deploy the stack of a run; where everything is."""
-    overlay = Path(__file__).parent / "overlay"
-    return local_stack.up(found, Variant(parameters={**PARAMETERS, **parameters}, agent_overlay=overlay))
+def up(found: Place, parameters: Mapping[str, str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Deploy the stack of a run, the emulator with these settings beside its usual ones; where everything is."""
+    variant = Variant(
+        parameters={**PARAMETERS, **parameters},
+        agent_overlay=Path(__file__).parent / "overlay",
+        environment=environment or {},
+    )
+    return local_stack.up(found, variant)

@@ -66,13 +66,13 @@ def test_a_failing_webhook_is_found_with_its_attempts(night: Night) -> None:
         ref = night.send(here)
         name = f"{ref.task_id}/cfg"
         cells = night.row()
-        assert cells[:5] == [name, "failing", "0/0", "1", "1"]
+        assert cells[:5] == [name, "failing", "-/0", "1", "1"]
         assert cells[5].startswith("in ")
         assert cells[6:] == ["-", f"http://127.0.0.1:{here.port}/hook?[hidden]"]
 
         head, state, delivered, _, _, attempt = night.operator.type("attempts", ref.task_id, OWNER)
         assert head == f"{name} to http://127.0.0.1:{here.port}/hook?[hidden]"
-        assert (state, delivered) == ("failing, cursor 0 of 0, 1 notification to send", "nothing delivered yet")
+        assert (state, delivered) == ("failing, cursor - of 0, 1 notification to send", "nothing delivered yet")
         assert attempt.split()[4:8] == ["#0", "1", "http_5xx", "503"]
         told = night.operator.json("attempts", name, OWNER)
         assert [(each["entry"], each["outcome"], each["status"]) for each in told["attempts"]] == [(0, "http_5xx", 503)]
@@ -115,7 +115,8 @@ def test_a_disabled_webhook_is_found_mended_and_resumed(night: Night) -> None:
         assert night.operator.type("attempts", name, OWNER)[-1].split()[4:8] == ["#1", "1", "gone", "410"]
 
         assert night.operator.type("resume", name, OWNER) == [
-            f"{name} is failing: what comes after #0 is sent now, with the whole schedule ahead."
+            f"{name} is resumed: what waits is sent now, from #1 on, with the whole schedule ahead, and called failing"
+            " until all of it has arrived."
         ]
         night.scene.stack.pump()
         assert ids(here) == ["00", "01", "01"]
@@ -231,12 +232,12 @@ def test_a_poisoned_stream_record_is_found_and_mended(night: Night) -> None:
 
         assert night.operator.type("remove-unreadable", ref.task_id, OWNER, "--dry-run")[1].split("  ") == [
             "PUSH#imported",
-            "stays",
+            "would be deleted",
             "it has no state",
             "expiresAt, snapshot, target, v",
         ]
         assert night.operator.type("remove-unreadable", ref.task_id, OWNER)[-1] == (
-            "What was held up by it: drain-dead-letters"
+            "Put right what it held up: drain-dead-letters"
         )
         told = night.operator.type("drain-dead-letters")
         assert f"    task {ref.task_id}: rang for 1 webhook" in told

@@ -19,19 +19,23 @@ Act = Callable[[argparse.Namespace, Stack, Webhook], Change]
 Say = Callable[[Change], str]
 
 
+def _first(webhook: Webhook) -> int:
+    """The number of what is sent next, or waits."""
+    return webhook.snapshot if webhook.snapshot_due else webhook.cursor + 1
+
+
 def _paused(change: Change) -> str:
     after = change.after
     if change.before == after:
         return f"is {after.state} already; nothing was changed"
-    return f"is paused: entries from #{after.cursor + 1} on wait in the log"
+    return f"is paused: entries from #{_first(after)} on wait in the log"
 
 
 def _resumed(change: Change) -> str:
     if change.before == change.after:
         return "is active already; it was only rung for"
-    return (
-        f"is {change.after.state}: what comes after #{change.after.cursor} is sent now, with the whole schedule ahead"
-    )
+    until = ", and called failing until all of it has arrived" if change.after.state is WebhookState.FAILING else ""
+    return f"is resumed: what waits is sent now, from #{_first(change.after)} on, with the whole schedule ahead{until}"
 
 
 def _replayed(change: Change) -> str:

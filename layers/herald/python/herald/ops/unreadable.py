@@ -34,7 +34,7 @@ def run(told: argparse.Namespace, stack: Stack) -> Answer:
     rows = [
         [
             safe(item.sk),
-            "deleted" if item.sk in removed else "stays",
+            "deleted" if item.sk in removed else "stays" if item.sk in lasting else "would be deleted",
             safe(item.why),
             safe(", ".join(item.holds), 120) or "nothing",
         ]
@@ -44,7 +44,7 @@ def run(told: argparse.Namespace, stack: Stack) -> Answer:
     if lasting:
         lines.append(f"{many(len(lasting), 'item')} of the task itself can't be read: erase --task {told.task}")
     if removed:
-        lines.append("What was held up by it: drain-dead-letters")
+        lines.append("Put right what it held up: drain-dead-letters")
     data = {
         "task": told.task,
         "unreadable": [

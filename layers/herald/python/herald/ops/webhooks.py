@@ -130,7 +130,7 @@ def rows(standings: Iterable[Standing], now: int) -> list[str]:
         [
             name(each.webhook),
             each.webhook.state.value,
-            f"{each.webhook.cursor}/{each.end}",
+            f"{_cursor(each.webhook)}/{each.end}",
             each.counted,
             str(each.webhook.failures),
             _next(each.webhook, now),
@@ -142,6 +142,11 @@ def rows(standings: Iterable[Standing], now: int) -> list[str]:
     headings = ["WEBHOOK", "STATE", "CURSOR/END", "WAITING", "FAILURES", "NEXT ATTEMPT", "LAST SUCCESS", "URL"]
     reasons = [f"{name(each.webhook)}: {safe(each.webhook.reason)}" for each in found if each.webhook.reason]
     return [*table(headings, cells), *([""] if reasons else []), *reasons]
+
+
+def _cursor(webhook: Webhook) -> str:
+    """Up to which log number its receiver has all that it is owed; "-" before the first."""
+    return "-" if webhook.snapshot_due and not webhook.delivered else str(webhook.cursor)
 
 
 def name(webhook: Webhook) -> str:
@@ -194,7 +199,7 @@ def run_attempts(told: argparse.Namespace, stack: Stack) -> Answer:
             f"#{each.number}",
             str(each.attempt),
             *outcome(each),
-            safe(each.head, HEAD),
+            safe(each.head, HEAD) or "-",
         ]
         for each in found
     ]
@@ -202,7 +207,7 @@ def run_attempts(told: argparse.Namespace, stack: Stack) -> Answer:
     why = f" ({safe(webhook.reason)})" if webhook.reason else ""
     head = [
         f"{name(webhook)} to {safe(address(webhook.url))}",
-        f"{webhook.state}{why}, cursor {webhook.cursor} of {here.end}, {many(here.waiting, 'notification')} to send",
+        f"{webhook.state}{why}, cursor {_cursor(webhook)} of {here.end}, {many(here.waiting, 'notification')} to send",
         _delivered(webhook, now),
         "",
     ]
