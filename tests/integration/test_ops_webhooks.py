@@ -114,10 +114,11 @@ def test_a_disabled_webhook_is_found_mended_and_resumed(night: Night) -> None:
         assert hint == f"Webhook cfg is disabled. See why: attempts {name}   Send what waits: resume {name}"
         assert night.operator.type("attempts", name, OWNER)[-1].split()[4:8] == ["#1", "1", "gone", "410"]
 
-        assert night.operator.type("resume", name, OWNER) == [
+        (told,) = night.operator.type("resume", name, OWNER)
+        assert told == (
             f"{name} is resumed: what waits is sent now, from #1 on, with the whole schedule ahead, and called failing"
             " until all of it has arrived."
-        ]
+        )
         night.scene.stack.pump()
         assert ids(here) == ["00", "01", "01"]
         assert night.operator.type("webhooks") == ["No webhook is disabled, failing or paused."]
