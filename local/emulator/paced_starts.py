@@ -15,6 +15,7 @@ from ministack.core import lambda_runtime
 from ministack.services import lambda_svc
 
 AT_ONCE = 2
+PATIENCE = 30.0  # seconds after which a call has its process started all the same: those that start may hang
 
 
 @dataclass(eq=False)
@@ -31,27 +32,38 @@ _starting: set[int] = set()  # ids of the processes that start
 
 
 def apply() -> None:
-    acquire, release, spawn = (
+    acquire, release, invalidate, spawn = (
         lambda_runtime.acquire_worker,
         lambda_runtime.release_worker,
+        lambda_runtime.invalidate_worker,
         lambda_runtime.Worker._spawn,
     )
 
     def acquire_in_turn(name: str, config: dict[str, Any], code: bytes, qualifier: str = "$LATEST", *rest: Any) -> Any:
-        call = Waiting(lambda_runtime._worker_key(name, config, qualifier))
+        call, patient = Waiting(lambda_runtime._worker_key(name, config, qualifier)), True
         while True:
             with _lock:
                 call.told.clear()
-                if len(_starting) < AT_ONCE or _free(call.key):
+                if len(_starting) < AT_ONCE or _free(call.key) or not patient:
                     worker, how = acquire(name, config, code, qualifier, *rest)
-                    if how == "spawn":
+                    if _must_start(worker):
                         _starting.add(id(worker))
                     if call in _waiting:
                         _waiting.remove(call)
+                    if len(_starting) < AT_ONCE:
+                        _tell()  # this call may have been woken for a start that it didn't need
                     return worker, how
                 if call not in _waiting:
                     _waiting.append(call)
-            call.told.wait()
+            patient = call.told.wait(PATIENCE)
+
+    def invalidate_and_tell(*args: Any, **named: Any) -> None:
+        invalidate(*args, **named)
+        with _lock:
+            known = {id(worker) for workers in lambda_runtime._workers.values() for worker in workers}
+            for gone in _starting - known:
+                _starting.remove(gone)
+                _tell()
 
     def release_and_tell(worker: Any) -> None:
         with _lock:
@@ -69,10 +81,16 @@ def apply() -> None:
     lambda_runtime.Worker._spawn = spawn_and_tell
     for module in (lambda_runtime, lambda_svc):
         module.acquire_worker, module.release_worker = acquire_in_turn, release_and_tell
+        module.invalidate_worker = invalidate_and_tell
+
+
+def _must_start(worker: Any) -> bool:
+    """Whether this one has no process: it is new, or its last one timed out or failed. Of functions in Python."""
+    return type(worker) is lambda_runtime.Worker and worker._proc is None
 
 
 def _free(key: str) -> bool:
-    return any(not worker.in_use for worker in lambda_runtime._workers.get(key, ()))
+    return any(not worker.in_use and not _must_start(worker) for worker in lambda_runtime._workers.get(key, ()))
 
 
 def _ended(worker: Any) -> None:

@@ -1,7 +1,8 @@
 """A package is unpacked once, and all processes of all functions that use it share its folder.
 
 MiniStack unpacks a function's code and layers anew for every process, on the lock that its own answers wait for: a
-burst of calls, each of which needs a process, stands still for a minute. As on AWS, nothing may be written there.
+burst of calls, each of which needs a process, stands still for a minute. As on AWS, nothing may be written there. For
+functions in Python only: into those of Node, MiniStack itself writes.
 """
 
 from __future__ import annotations

@@ -120,7 +120,9 @@ def test_a_poisoned_stream_record_is_found_and_mended(
     (letter, *_) = ops("drain-dead-letters", code=3)["letters"]
     assert f"remove-unreadable {task_id}" in letter["done"]
     removed = ops("remove-unreadable", task_id)["unreadable"]
-    assert removed == [{"item": "PUSH#imported", "why": "it has no state", "deleted": True}]
+    assert removed == [
+        {"item": "PUSH#imported", "why": "it has no state", "has": ["expiresAt", "snapshot"], "deleted": True}
+    ]
     meeting.release()
     client.wait_for_end(task_id)
 

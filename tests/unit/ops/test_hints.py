@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from builders.records import TASK_ID, a_header, a_webhook
+from builders.records import TASK_ID, a_header, a_webhook, status_entry
 from fakes.clock import START
 from herald.adapters.stepfunctions import Execution
-from herald.ops.task import _hints
+from herald.ops.task import _entry, _hints
 from herald.ops.text import either
 from herald.ops.turns import stuck
 from herald.protocol.states import TaskState
@@ -67,3 +67,19 @@ def test_nothing_is_said_where_all_is_well() -> None:
 
 def test_names_are_joined_as_a_person_does() -> None:
     assert [either(["a"]), either(["a", "b"]), either(["a", "b", "c"])] == ["a", "a or b", "a, b or c"]
+
+
+@pytest.mark.parametrize(
+    ("state", "run", "shown"),
+    [
+        (TaskState.FAILED, -1, True),  # Herald ended it
+        (TaskState.FAILED, 1, False),
+        (TaskState.WORKING, -1, False),  # the agent's ending, which gave way to a message that it hadn't read
+        (TaskState.CANCELED, -1, False),
+    ],
+)
+def test_only_what_herald_itself_says_is_shown_unasked(state: TaskState, run: int, *, shown: bool) -> None:
+    entry = status_entry(2, state, "Your diagnosis", run=run)
+
+    assert ("Your diagnosis" in _entry(entry, bodies=False).text) is shown
+    assert _entry(entry, bodies=True).text.endswith("B  Your diagnosis")

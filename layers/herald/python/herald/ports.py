@@ -404,7 +404,10 @@ class Unopenable(ValueError):
 
 
 class UnreadableWebhooks(ValueError):
-    """A task has webhooks that Herald didn't write, or not this version of it. ``readable`` are its others."""
+    """A task has webhooks that Herald didn't write, or not this version of it. ``readable`` are its others.
+
+    Clients that list or register webhooks of this task get an internal error until an operator has removed the item.
+    """
 
     def __init__(self, why: str, readable: list[Webhook]) -> None:
         super().__init__(why)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from herald.adapters.aws import FAILURES
-from herald.adapters.dynamodb.survey import UNREADABLE
+from herald.adapters.dynamodb.items import UNREADABLE
 from herald.bootstrap import Platform
 from herald.ops import control, dead_letters, erase, rotate_keys, task, tasks, turns, unreadable, webhooks
 from herald.ops.answer import FAILED, WRONG, Answer, Wrong

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from herald.adapters.dynamodb import keys
-from herald.adapters.dynamodb.survey import UNREADABLE
+from herald.adapters.dynamodb.items import UNREADABLE
 from herald.adapters.sqs import doorbell_from_body
 from herald.ops import arguments
 from herald.ops.answer import DONE, NOT_YET, Answer
@@ -159,7 +159,7 @@ def _ring(doorbell: Doorbell, name: str, stack: Stack) -> str:
 
 def _records(told: Mapping[str, Any], _: Letter, stack: Stack) -> Found | None:
     info = told.get("DDBStreamBatchInfo")
-    if not isinstance(info, Mapping):
+    if not isinstance(info, Mapping) or not info.keys() >= PLACE:
         return None
     arn = str(told.get("requestContext", {}).get("functionArn", ""))
     readers = [
@@ -175,6 +175,7 @@ def _records(told: Mapping[str, Any], _: Letter, stack: Stack) -> Found | None:
 _SHORT = {START: "start_worker", RINGERS: "ring_webhooks"}
 
 
+PLACE = {"streamArn", "shardId", "startSequenceNumber", "endSequenceNumber"}
 TOO_OLD = "the stream has it no more: sweep has looked at everything since"
 
 
@@ -188,7 +189,10 @@ def _partitions(info: Mapping[str, Any], stack: Stack) -> list[str] | None:
 def _whose(info: Mapping[str, Any], stack: Stack) -> str:
     """Which tasks the records are of, and what of these can't be read."""
     told: list[str] = []
-    for partition in _partitions(info, stack) or ():
+    found = _partitions(info, stack)
+    if found is None:
+        return TOO_OLD
+    for partition in found:
         try:
             ref = keys.ref_from_pk(partition)
         except ValueError:

@@ -13,6 +13,7 @@ from herald.ops.answer import Answer
 from herald.ops.headers import as_data, name
 from herald.ops.stack import Stack
 from herald.ops.text import address, age, duration, moment, safe, size, stamp, table, when
+from herald.protocol.states import TaskState
 from herald.records import Attempt, Entry, Header, Webhook, WebhookState
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _entry(entry: Entry, *, bodies: bool) -> Event:
     }[entry.kind]
     told = size(length) if entry.body else "over 300 KB, in the bucket"
     text = ", ".join(filter(None, [about, told]))
-    if bodies or (entry.kind == "status" and entry.run < 0):  # Herald's own words are an operator's to read
+    if bodies or (entry.state is TaskState.FAILED and entry.run < 0):  # Herald's own words, nobody else's
         text += f"  {safe(_said(entry.body), SAID)}"
     data: dict[str, Any] = {
         "number": entry.number,

@@ -6,7 +6,7 @@ import argparse
 from heapq import nlargest
 from typing import Any
 
-from herald.adapters.dynamodb.survey import UNREADABLE
+from herald.adapters.dynamodb.items import UNREADABLE
 from herald.ops import arguments, turns
 from herald.ops.answer import Answer, Wrong
 from herald.ops.headers import as_data, name

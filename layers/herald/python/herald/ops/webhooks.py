@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from herald.adapters.dynamodb.survey import UNREADABLE
+from herald.adapters.dynamodb.items import UNREADABLE
 from herald.delivery import message
 from herald.ops import arguments
 from herald.ops.answer import Answer, Wrong
@@ -145,8 +145,8 @@ def rows(standings: Iterable[Standing], now: int) -> list[str]:
 
 
 def _cursor(webhook: Webhook) -> str:
-    """Up to which log number its receiver has all that it is owed; "-" before the first."""
-    return "-" if webhook.snapshot_due and not webhook.delivered else str(webhook.cursor)
+    """The log number that is dealt with; "-" while a snapshot of the task is what comes next."""
+    return "-" if webhook.snapshot_due else str(webhook.cursor)
 
 
 def name(webhook: Webhook) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from herald.adapters.aws import call
 from herald.adapters.dynamodb import items, keys
-from herald.adapters.dynamodb.survey import UNREADABLE
+from herald.adapters.dynamodb.items import UNREADABLE
 from herald.ports import Clock
 from herald.records import Webhook
 

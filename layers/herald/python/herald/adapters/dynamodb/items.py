@@ -51,6 +51,10 @@ def guard(item: Item) -> Item:
     return item
 
 
+UNREADABLE = (KeyError, ValueError, TypeError)
+"""What reading an item raises that Herald didn't write, or not this version of it."""
+
+
 def expired(item: Image, now_second: int) -> bool:
     return int(item["expiresAt"]["N"]) <= now_second
 

@@ -25,9 +25,6 @@ READERS: Mapping[str, Callable[[items.Image], object]] = {
 }
 """How an item is read, by what its sort key begins with."""
 
-UNREADABLE = (KeyError, ValueError, TypeError)
-"""What reading an item raises that Herald didn't write, or not this version of it."""
-
 
 class Unreadable(NamedTuple):
     """An item that can't be read: its sort key, what is wrong, and the names of what it has."""
@@ -91,6 +88,6 @@ def _wrong(item: items.Image) -> str:
         reader(item)
     except KeyError as error:
         return f"it has no {error.args[0]}"
-    except UNREADABLE as error:
+    except items.UNREADABLE as error:
         return str(error)
     return ""

@@ -45,7 +45,7 @@ class DynamoWebhooks:
             try:
                 if not items.expired(item, now):
                     found.append(items.webhook_from_image(item))
-            except (KeyError, ValueError, TypeError) as error:
+            except items.UNREADABLE as error:
                 wrong = f"{item['sk']['S']}: {error!r}"
         found.sort(key=lambda webhook: webhook.config_id)
         if wrong:
