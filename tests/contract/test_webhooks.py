@@ -62,6 +62,15 @@ def test_webhooks_are_listed_by_config_id_and_by_task(store: Store) -> None:
     assert store.webhooks.list(other.ref) == [other]
 
 
+def test_an_expired_webhook_is_not_listed(store: Store, clock: FakeClock) -> None:
+    expiring, lasting = a_webhook("a", expires_second=START // 1000 + 1), a_webhook("b")
+    store.webhooks.put(expiring)
+    store.webhooks.put(lasting)
+    assert store.webhooks.list(REF) == [expiring, lasting]
+    clock.advance(1)
+    assert store.webhooks.list(REF) == [lasting]
+
+
 def test_deleting_is_idempotent(store: Store) -> None:
     store.webhooks.put(FULL)
     store.webhooks.delete(REF, "cfg-1")

@@ -313,8 +313,15 @@ def test_records_that_the_stream_has_no_more_are_settled(night: Night, code: str
     gone = ClientError({"Error": {"Code": code, "Message": ""}}, "GetShardIterator")
     client = mock.Mock(get_shard_iterator=mock.Mock(side_effect=gone))
     with mock.patch.object(AwsClients, "dynamodbstreams", client):
+        looked = night.operator.type("drain-dead-letters", "--dry-run")
         told = night.operator.type("drain-dead-letters")
+    assert "    the stream has it no more: sweep has looked at everything since" in looked
     assert "    the stream has it no more: sweep has looked at everything since" in told
+
+
+def test_a_letter_that_names_no_place_in_the_stream_hides_no_other(night: Night) -> None:
+    night.operator.put("LostRecords", {"DDBStreamBatchInfo": {"batchSize": 1}})
+    assert "    a message that isn't one of Herald's" in night.operator.type("drain-dead-letters", "--dry-run")
 
 
 def test_a_record_whose_key_is_no_tasks_is_settled(night: Night) -> None:

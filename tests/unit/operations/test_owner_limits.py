@@ -224,14 +224,18 @@ def test_a_repeated_send_isnt_refused_although_its_origin_has_no_place_any_more(
     assert api.call("SendMessage", again)["task"]["id"] == task["id"]
 
 
+def refused_and_taken_a_moment_later(api: ApiBench, request: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParamsError):
+        api.call("SendMessage", request)
+    api.clock.advance(1)
+    api.call("SendMessage", request)
+
+
 def test_an_origin_falls_away_a_week_after_the_last_task_with_it() -> None:
     api = limited(origins=1)
     api.call("SendMessage", with_hook(1, "a"))
     api.clock.advance(67 * DAY - 1)
-    with pytest.raises(InvalidParamsError):
-        api.call("SendMessage", with_hook(2, "b"))
-    api.clock.advance(1)
-    api.call("SendMessage", with_hook(2, "b"))
+    refused_and_taken_a_moment_later(api, with_hook(2, "b"))
 
 
 def test_an_origin_falls_away_while_others_of_the_owner_stay() -> None:
@@ -240,10 +244,7 @@ def test_an_origin_falls_away_while_others_of_the_owner_stay() -> None:
     api.clock.advance(30 * DAY)
     api.call("SendMessage", with_hook(2, "b"))
     api.clock.advance(37 * DAY - 1)
-    with pytest.raises(InvalidParamsError):
-        api.call("SendMessage", with_hook(3, "c"))
-    api.clock.advance(1)
-    api.call("SendMessage", with_hook(3, "c"))
+    refused_and_taken_a_moment_later(api, with_hook(3, "c"))
 
 
 def test_an_origin_in_steady_use_is_written_once_a_week() -> None:
